@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
+#include "db/device_filter.h"
 #include "db/html_report/html_report.h"
 #include "db/problem_report.h"
 #include "db/record_text.h"
@@ -34,8 +37,21 @@ std::string database_name(const CommandLine& line) {
     return printable(database_file(line).string());
 }
 
-ReportOptions report_options(const CommandLine& line) {
-    ReportOptions options{.device = line.text("gpu"), .screen = screen_of(stdout)};
+std::vector<std::string> names_of(const std::vector<DeviceModel>& devices) {
+    std::vector<std::string> names;
+    for (const DeviceModel& device : devices) names.push_back(device.name);
+    return names;
+}
+
+std::vector<std::string> names_of_shipped() {
+    std::vector<std::string> names;
+    for (const WinnerRow& winner : shipped_winners()) names.push_back(winner.device);
+    return names;
+}
+
+// known: the devices that --gpu may name.
+ReportOptions report_options(const CommandLine& line, const std::vector<std::string>& known) {
+    ReportOptions options{.devices = DeviceFilter(line.text("gpu"), known), .screen = screen_of(stdout)};
     options.screen.wide = line.has("wide");
     return options;
 }
@@ -61,21 +77,28 @@ ExitStatus told_status(const CommandLine& line, const std::filesystem::path& fil
 
 ExitStatus list(const CommandLine& line) {
     TuningDatabase database(database_file(line), Mode::read_only);
-    const auto options = report_options(line);
-    print(line.has("json") ? winners_json(winners_of(database, options)) : winners_report(database, options));
+    const auto options = report_options(line, names_of(database.devices()));
+    const auto winners = winners_of(database, options.devices);
+    if (line.has("json"))
+        print(winners_json(winners));
+    else if (winners.empty())
+        print(fmt::format("no winners{} yet; run tmm-tune\n", on_named(options.devices)));
+    else
+        print(winners_report(winners, "user", options));
     return ExitStatus::done;
 }
 
 ExitStatus shipped(const CommandLine& line) {
-    const auto options = report_options(line);
-    print(line.has("json") ? winners_json(shipped_winners_of(options)) : shipped_report(options));
+    const auto options = report_options(line, names_of_shipped());
+    const auto winners = shipped_winners_of(options.devices);
+    print(line.has("json") ? winners_json(winners) : winners_report(winners, "shipped", options));
     return ExitStatus::done;
 }
 
 ExitStatus show(const CommandLine& line) {
     const auto problem = problem_of(line);
     TuningDatabase database(database_file(line), Mode::read_only);
-    const auto options = report_options(line);
+    const auto options = report_options(line, names_of(database.devices()));
     const auto devices = tuned_devices(database, problem, options);
     print(line.has("json") ? problem_json(devices, problem) : problem_report(devices, problem, options));
     return ExitStatus::done;
@@ -84,7 +107,7 @@ ExitStatus show(const CommandLine& line) {
 ExitStatus candidates(const CommandLine& line) {
     const auto problem = problem_of(line);
     TuningDatabase database(database_file(line), Mode::read_only);
-    const auto options = report_options(line);
+    const auto options = report_options(line, names_of(database.devices()));
     const auto devices = candidates_of(database, problem, options);
     print(line.has("json") ? candidates_json(devices, problem) : candidates_report(devices, problem, options));
     return ExitStatus::done;
@@ -93,8 +116,10 @@ ExitStatus candidates(const CommandLine& line) {
 ExitStatus diff(const CommandLine& line) {
     TuningDatabase a(line.words()[0], Mode::read_only);
     TuningDatabase b(line.words()[1], Mode::read_only);
-    const auto options = report_options(line);
-    const WinnerDifference difference = winner_difference(a, b, options.device);
+    auto known = names_of(a.devices());
+    std::ranges::copy(names_of(b.devices()), std::back_inserter(known));
+    const auto options = report_options(line, known);
+    const WinnerDifference difference = winner_difference(a, b, options.devices);
     print(line.has("json") ? difference_json(difference) : difference_report(difference, options));
     return ExitStatus::done;
 }
@@ -103,9 +128,10 @@ ExitStatus export_records(const CommandLine& line) {
     if (line.has("csv") == line.has("json"))
         throw Error(ExitStatus::usage, "'export' needs one of --csv and --json", {}, "give one of them");
     TuningDatabase database(database_file(line), Mode::read_only);
+    const DeviceFilter devices(line.text("gpu"), names_of(database.devices()));
     LeftOut left_out;
     auto records = database.records({}, &left_out);
-    std::erase_if(records, [&](const auto& record) { return !names_device(line.text("gpu"), record.environment.device.name); });
+    std::erase_if(records, [&](const auto& record) { return !devices.takes(record.environment.device.name); });
     if (line.has("winners")) records = newest_decisions(records);
     print(line.has("csv") ? to_csv(records) : to_json(records));
     return told_status(line, database_file(line), left_out);
@@ -161,9 +187,10 @@ ExitStatus verify(const CommandLine& line) {
 }
 
 ExitStatus report(const CommandLine& line) {
-    HtmlReportOptions options{.device = line.text("gpu")};
+    HtmlReportOptions options;
     if (line.has("ceilings")) options.ceilings = read_ceilings(line.text("ceilings"));
     TuningDatabase database(database_file(line), Mode::read_only);
+    options.devices = DeviceFilter(line.text("gpu"), names_of(database.devices()));
     const ReportContent content = read_report_content(database, options);
     write_html_report(content, line.text("html"));
     std::size_t candidates = 0;

@@ -67,7 +67,7 @@ std::vector<OptionDescription> options() {
          .commands = {"ls", "show", "candidates", "export", "import", "merge", "stale", "verify", "report", "bundle"}},
         {.name = "gpu",
          .value = "NAME",
-         .help = "only devices whose name holds NAME, such as H200 or host",
+         .help = "only devices whose name holds the words of NAME, such as H200, 'H100 PCIe' or host",
          .usual = {"host"},
          .commands = {"ls", "shipped", "show", "candidates", "diff", "stale", "export", "report", "bundle"}},
         {.name = "csv", .help = "print CSV", .commands = {"export"}},

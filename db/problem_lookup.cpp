@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <tuple>
 #include <utility>
@@ -11,17 +10,13 @@
 #include "db/prediction.h"
 #include "generator/error.h"
 #include "generator/machine/device_model.h"
+#include "generator/text/printable.h"
 #include "generator/text/text.h"
 #include "host/portable_math.h"
 #include "tmm/vocabulary/problem_fields.h"
 
 namespace tmm {
 namespace {
-
-std::string lower(std::string text) {
-    for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return text;
-}
 
 bool precedes(const TuningRecord& x, const TuningRecord& y) {
     const auto rank = [](const TuningRecord& record) {
@@ -43,15 +38,11 @@ double distance(const GemmProblem& x, const GemmProblem& y) {
 
 }  // namespace
 
-bool names_device(const std::string& device, const std::string& name) {
-    return lower(name).find(lower(device)) != std::string::npos;
-}
-
-std::vector<ProblemOnDevice> look_up(TuningDatabase& database, const GemmProblem& problem, const std::string& device_name) {
+std::vector<ProblemOnDevice> look_up(TuningDatabase& database, const GemmProblem& problem, const DeviceFilter& devices) {
     std::vector<ProblemOnDevice> found;
     for (auto& record : database.records(problem)) {
         const DeviceInfo& device = record.environment.device;
-        if (record.policy != MeasurementPolicy{} || !names_device(device_name, device.name)) continue;
+        if (record.policy != MeasurementPolicy{} || !devices.takes(device.name)) continue;
         if (record.kind == TuningRecord::Kind::selection && record.problem.compute != problem.compute) continue;
         auto place =
             std::find_if(found.begin(), found.end(), [&](const auto& known) { return model_of(known.device) == model_of(device); });
@@ -77,17 +68,17 @@ std::vector<ProblemOnDevice> look_up(TuningDatabase& database, const GemmProblem
     return found;
 }
 
-void fail_untuned(TuningDatabase& database, const GemmProblem& problem, const std::string& device_name) {
+void fail_untuned(TuningDatabase& database, const GemmProblem& problem, const DeviceFilter& devices) {
     std::vector<std::pair<double, std::string>> tuned;
     for (const auto& winner : database.winners())
-        if (!winner.predicted && names_device(device_name, winner.device))
+        if (!winner.predicted && devices.takes(winner.device))
             tuned.emplace_back(distance(problem, winner.problem), to_text(winner.problem));
     std::stable_sort(tuned.begin(), tuned.end());
     tuned.erase(std::unique(tuned.begin(), tuned.end()), tuned.end());
     std::string nearest;
     for (std::size_t i = 0; i < std::min<std::size_t>(3, tuned.size()); ++i)
         nearest += fmt::format("{}'{}'", i ? ", " : "", tuned[i].second);
-    const std::string where = device_name.empty() ? "" : fmt::format(" on a device named '{}'", device_name);
+    const std::string where = devices.takes_all() ? "" : fmt::format(" on a device named {}", in_quotes(devices.name()));
     throw Error(ExitStatus::no_winner, fmt::format("'{}' has not been tuned{}", to_text(problem), where), {},
                 nearest.empty() ? "nothing has been so far; run tmm-tune" : fmt::format("the nearest tuned: {}", nearest));
 }

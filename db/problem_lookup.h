@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "db/device_filter.h"
 #include "db/records.h"
 #include "db/tuning_database.h"
 
@@ -21,11 +22,9 @@ struct ProblemOnDevice {
     std::optional<TuningRecord> decision;
 };
 
-// Whether the name contains `device`, whatever the case of its letters; an empty one names all devices.
-bool names_device(const std::string& device, const std::string& name);
 // Looks the problem up under the default policy; the devices are in the order of their first row.
-std::vector<ProblemOnDevice> look_up(TuningDatabase& database, const GemmProblem& problem, const std::string& device);
+std::vector<ProblemOnDevice> look_up(TuningDatabase& database, const GemmProblem& problem, const DeviceFilter& devices);
 // Throws Error (no_winner) that names the nearest tuned problems.
-[[noreturn]] void fail_untuned(TuningDatabase& database, const GemmProblem& problem, const std::string& device);
+[[noreturn]] void fail_untuned(TuningDatabase& database, const GemmProblem& problem, const DeviceFilter& devices);
 
 }  // namespace tmm

@@ -159,18 +159,18 @@ std::string candidates_report(const std::vector<ProblemOnDevice>& devices, const
 }
 
 std::vector<ProblemOnDevice> tuned_devices(TuningDatabase& database, const GemmProblem& problem, const ReportOptions& options) {
-    auto found = look_up(database, problem, options.device);
+    auto found = look_up(database, problem, options.devices);
     std::erase_if(found, [](const auto& known) { return !known.decision && known.candidates.empty(); });
-    if (found.empty()) fail_untuned(database, problem, options.device);
+    if (found.empty()) fail_untuned(database, problem, options.devices);
     return found;
 }
 
 std::vector<ProblemOnDevice> candidates_of(TuningDatabase& database, const GemmProblem& problem, const ReportOptions& options) {
-    auto found = look_up(database, problem, options.device);
+    auto found = look_up(database, problem, options.devices);
     const bool decided = std::ranges::any_of(found, [](const auto& known) { return known.decision.has_value(); });
     std::erase_if(found, [](const auto& known) { return known.candidates.empty(); });
     if (!found.empty()) return found;
-    if (!decided) fail_untuned(database, problem, options.device);
+    if (!decided) fail_untuned(database, problem, options.devices);
     throw Error(ExitStatus::no_winner, fmt::format("'{}' has a winner here, but no measurements", to_text(problem)), {},
                 "'tmm-db show' names it; an export without --winners brings its measurements");
 }

@@ -9,7 +9,6 @@
 #include "db/text_table.h"
 #include "db/winner_difference.h"
 #include "generator/machine/device_model.h"
-#include "generator/text/printable.h"
 #include "generator/text/text.h"
 #include "generator/text/text_width.h"
 
@@ -86,9 +85,7 @@ std::string stale_report(const std::vector<StaleWinners>& devices, const ReportO
         text += hanging(compared_text(device), columns_of(options), kReportIndent) + "\n";
         if (!table.empty()) text += table.text(options.screen);
     }
-    if (!text.empty()) return text;
-    return options.device.empty() ? "no winners of your own yet; run tmm-tune\n"
-                                  : fmt::format("no winners of your own on a device named {}\n", in_quotes(options.device));
+    return text.empty() ? fmt::format("no winners of your own{} yet; run tmm-tune\n", on_named(options.devices)) : text;
 }
 
 }  // namespace tmm

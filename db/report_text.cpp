@@ -45,6 +45,10 @@ std::string device_line(const WinnerRow& winner, const ReportOptions& options) {
     return hanging(device_text(model_of(winner)), columns_of(options), kReportIndent) + "\n";
 }
 
+std::string on_named(const DeviceFilter& devices) {
+    return devices.takes_all() ? "" : " on a device named " + in_quotes(devices.name());
+}
+
 std::size_t columns_of(const ReportOptions& options) {
     return options.screen.wide ? 0 : options.screen.columns;
 }

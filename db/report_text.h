@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "db/device_filter.h"
 #include "db/records.h"
 #include "db/tuning_database.h"
 #include "generator/text/terminal.h"
@@ -13,9 +14,8 @@
 namespace tmm {
 
 struct ReportOptions {
-    // The report covers only devices whose name contains this text, whatever the case of its letters; an empty one stands for all.
-    std::string device;
-    Screen screen;
+    DeviceFilter devices = {};
+    Screen screen = {};
 };
 
 inline constexpr std::size_t kReportIndent = 4;
@@ -30,6 +30,8 @@ std::string config_text(const KernelConfig& config, const ReportOptions& options
 std::string device_text(const DeviceModel& device);
 // A line above the winners of one device.
 std::string device_line(const WinnerRow& winner, const ReportOptions& options);
+// " on a device named 'H200'"; empty where all devices are meant.
+std::string on_named(const DeviceFilter& devices);
 // Most columns of a line of prose; 0 means unlimited.
 std::size_t columns_of(const ReportOptions& options);
 // 13000 is "13.0"; 0 is "none".

@@ -53,9 +53,9 @@ std::string_view name_of(ComparedVersion::Source source) {
     return "";
 }
 
-std::vector<StaleWinners> stale_winners(TuningDatabase& database, const std::string& device, const ComparedVersion& driver,
+std::vector<StaleWinners> stale_winners(TuningDatabase& database, const DeviceFilter& filter, const ComparedVersion& driver,
                                         const ComparedVersion& nvrtc) {
-    auto winners = winners_of(database, {.device = device, .screen = {}});
+    auto winners = winners_of(database, filter);
     std::erase_if(winners, [](const WinnerRow& winner) { return winner.origin != "user" || winner.predicted; });
     KernelBook book;
     std::vector<StaleWinners> devices;

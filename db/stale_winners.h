@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "db/device_filter.h"
 #include "db/staleness.h"
 #include "db/tuning_database.h"
 
@@ -35,10 +36,10 @@ struct StaleWinners {
     std::vector<StaleWinner> stale;
 };
 
-// The devices with winners of the user's own that were measured, as far as their names contain `device`. A driver or NVRTC of version 0 is
+// The devices with winners of the user's own that were measured, as far as the filter takes them. A driver or NVRTC of version 0 is
 // not known: winners are then compared with the newest that any winner of their device was decided on with. The emulated device has
 // neither.
-std::vector<StaleWinners> stale_winners(TuningDatabase& database, const std::string& device, const ComparedVersion& driver,
+std::vector<StaleWinners> stale_winners(TuningDatabase& database, const DeviceFilter& filter, const ComparedVersion& driver,
                                         const ComparedVersion& nvrtc);
 
 }  // namespace tmm

@@ -250,6 +250,23 @@ std::optional<TuningDatabase::Decision> TuningDatabase::decision(const GemmProbl
     });
 }
 
+std::vector<DeviceModel> TuningDatabase::devices() {
+    return guarded(impl_->file, *impl_->limit, [&] {
+        impl_->refuse_repeated("device");
+        SQLite::Statement rows(impl_->database, "SELECT name, compute_capability, sm_count FROM device ORDER BY id");
+        std::vector<DeviceModel> devices;
+        while (rows.executeStep()) {
+            RowReader row(rows);
+            DeviceModel device;
+            device.name = row.text("device", kDeviceNameLimit, 1);
+            device.compute_capability = static_cast<int>(row.integer("compute_capability", 0, kCapabilityLimit));
+            device.sm_count = static_cast<int>(row.integer("sm_count", 0, kSmLimit));
+            if (row.fault().empty()) devices.push_back(std::move(device));
+        }
+        return devices;
+    });
+}
+
 std::vector<WinnerRow> TuningDatabase::winners() {
     return guarded(impl_->file, *impl_->limit, [&] {
         impl_->refuse_repeated("selection");

@@ -166,6 +166,8 @@ public:
     // All that was measured of devices, in the order it was written; rows that are left out are told of as records() does.
     std::vector<RatesRecord> rates_records(LeftOut* left_out = nullptr);
 
+    // The devices that something was stored of.
+    std::vector<DeviceModel> devices();
     // The view `winner`: default policy, every device, user rows before those of origin "shipped".
     std::vector<WinnerRow> winners();
 

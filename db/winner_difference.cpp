@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "db/problem_lookup.h"
 #include "generator/machine/device_model.h"
 #include "host/portable_math.h"
 
@@ -13,9 +12,9 @@ bool same_subject(const WinnerRow& x, const WinnerRow& y) {
     return x.problem == y.problem && model_of(x) == model_of(y);
 }
 
-std::vector<WinnerRow> own_winners(TuningDatabase& database, const std::string& device) {
+std::vector<WinnerRow> own_winners(TuningDatabase& database, const DeviceFilter& devices) {
     auto winners = database.winners();
-    std::erase_if(winners, [&](const WinnerRow& winner) { return winner.origin != "user" || !names_device(device, winner.device); });
+    std::erase_if(winners, [&](const WinnerRow& winner) { return winner.origin != "user" || !devices.takes(winner.device); });
     return winners;
 }
 
@@ -32,10 +31,10 @@ double WinnerPair::ratio() const {
     return a && b && a->median_us > 0 && b->median_us > 0 ? a->median_us / b->median_us : 0;
 }
 
-WinnerDifference winner_difference(TuningDatabase& a, TuningDatabase& b, const std::string& device) {
+WinnerDifference winner_difference(TuningDatabase& a, TuningDatabase& b, const DeviceFilter& devices) {
     WinnerDifference difference;
-    for (WinnerRow& winner : own_winners(a, device)) difference.pairs.push_back({.a = std::move(winner), .b = {}});
-    for (WinnerRow& winner : own_winners(b, device)) {
+    for (WinnerRow& winner : own_winners(a, devices)) difference.pairs.push_back({.a = std::move(winner), .b = {}});
+    for (WinnerRow& winner : own_winners(b, devices)) {
         const auto same = std::find_if(difference.pairs.begin(), difference.pairs.end(),
                                        [&](const WinnerPair& pair) { return pair.a && same_subject(*pair.a, winner); });
         if (same != difference.pairs.end())

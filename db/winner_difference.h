@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "db/device_filter.h"
 #include "db/tuning_database.h"
 
 namespace tmm {
@@ -32,7 +33,7 @@ struct WinnerDifference {
     double mean_ratio = 0;
 };
 
-// Compares the winners that users found, on devices whose name contains `device`.
-WinnerDifference winner_difference(TuningDatabase& a, TuningDatabase& b, const std::string& device);
+// Compares the winners that users found, on devices that the filter takes.
+WinnerDifference winner_difference(TuningDatabase& a, TuningDatabase& b, const DeviceFilter& devices);
 
 }  // namespace tmm

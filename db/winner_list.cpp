@@ -1,18 +1,14 @@
 #include "db/winner_list.h"
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
 #include <string_view>
 #include <tuple>
 
 #include "db/json_fields.h"
-#include "db/problem_lookup.h"
 #include "db/text_table.h"
 #include "generator/machine/device_info.h"
-#include "generator/text/printable.h"
 #include "generator/text/text.h"
 
 namespace tmm {
@@ -22,16 +18,39 @@ std::string ratio_of_default(const WinnerRow& winner) {
     return winner.default_us > 0 && winner.median_us > 0 ? fmt::format("{:.2f}x", winner.default_us / winner.median_us) : "-";
 }
 
-// "no winners on a device named 'A100'; there are some on NVIDIA H100 80GB HBM3, NVIDIA H200".
-std::string no_such_device(const char* what, const std::string& device, const std::vector<WinnerRow>& winners) {
-    std::set<std::string> names;
-    for (const WinnerRow& winner : winners) names.insert(printable(winner.device));
-    const std::string others = names.empty() ? "" : fmt::format("; there are some on {}", fmt::join(names, ", "));
-    return fmt::format("{} on a device named {}{}\n", what, in_quotes(device), others);
+Json winner_json(const WinnerRow& winner) {
+    const bool is_timed = winner.median_us > 0;
+    return {
+        {"problem", to_text(winner.problem)},
+        {"config", config_json(winner.config)},
+        {"median_us", number_json(winner.median_us, is_timed)},
+        {"tflops", number_json(is_timed ? flops(winner.problem) / winner.median_us * 1e-6 : 0, is_timed && winner.device != kEmulatedName)},
+        {"error_ratio", number_json(winner.error_ratio, winner.error_ratio >= 0)},
+        {"reason", with_short_configs(winner.reason)},
+        {"origin", winner.origin}};
 }
 
-// Where all origins are the usual one, they are not shown.
-std::string winners_table(const std::vector<WinnerRow>& winners, const std::string& usual_origin, const ReportOptions& options) {
+}  // namespace
+
+std::vector<WinnerRow> winners_of(TuningDatabase& database, const DeviceFilter& devices) {
+    auto winners = database.winners();
+    std::erase_if(winners, [&](const WinnerRow& winner) { return !devices.takes(winner.device); });
+    return winners;
+}
+
+std::vector<WinnerRow> shipped_winners_of(const DeviceFilter& devices) {
+    auto winners = shipped_winners();
+    std::erase_if(winners, [&](const WinnerRow& winner) { return !devices.takes(winner.device); });
+    // As those of a database are.
+    const auto place = [](const WinnerRow& winner) {
+        const GemmProblem& p = winner.problem;
+        return std::make_tuple(std::string_view(winner.device), p.type_a, flops(p), p.m, p.n, p.k);
+    };
+    std::ranges::stable_sort(winners, {}, place);
+    return winners;
+}
+
+std::string winners_report(const std::vector<WinnerRow>& winners, const std::string& usual_origin, const ReportOptions& options) {
     std::string text;
     for (const auto& group : by_device(winners)) {
         TextTable table({{"shape"},
@@ -54,49 +73,6 @@ std::string winners_table(const std::vector<WinnerRow>& winners, const std::stri
         text += (text.empty() ? "" : "\n") + device_line(group.front(), options) + table.text(options.screen);
     }
     return text;
-}
-
-Json winner_json(const WinnerRow& winner) {
-    const bool is_timed = winner.median_us > 0;
-    return {
-        {"problem", to_text(winner.problem)},
-        {"config", config_json(winner.config)},
-        {"median_us", number_json(winner.median_us, is_timed)},
-        {"tflops", number_json(is_timed ? flops(winner.problem) / winner.median_us * 1e-6 : 0, is_timed && winner.device != kEmulatedName)},
-        {"error_ratio", number_json(winner.error_ratio, winner.error_ratio >= 0)},
-        {"reason", with_short_configs(winner.reason)},
-        {"origin", winner.origin}};
-}
-
-}  // namespace
-
-std::vector<WinnerRow> winners_of(TuningDatabase& database, const ReportOptions& options) {
-    auto winners = database.winners();
-    std::erase_if(winners, [&](const WinnerRow& winner) { return !names_device(options.device, winner.device); });
-    return winners;
-}
-
-std::vector<WinnerRow> shipped_winners_of(const ReportOptions& options) {
-    auto winners = shipped_winners();
-    std::erase_if(winners, [&](const WinnerRow& winner) { return !names_device(options.device, winner.device); });
-    // As those of a database are.
-    const auto place = [](const WinnerRow& winner) {
-        const GemmProblem& p = winner.problem;
-        return std::make_tuple(std::string_view(winner.device), p.type_a, flops(p), p.m, p.n, p.k);
-    };
-    std::ranges::stable_sort(winners, {}, place);
-    return winners;
-}
-
-std::string winners_report(TuningDatabase& database, const ReportOptions& options) {
-    const std::string text = winners_table(winners_of(database, options), "user", options);
-    if (!text.empty()) return text;
-    return options.device.empty() ? "no winners yet; run tmm-tune\n" : no_such_device("no winners", options.device, database.winners());
-}
-
-std::string shipped_report(const ReportOptions& options) {
-    const std::string text = winners_table(shipped_winners_of(options), "shipped", options);
-    return text.empty() ? no_such_device("tmm ships with no winners", options.device, shipped_winners()) : text;
 }
 
 std::string winners_json(const std::vector<WinnerRow>& winners) {

@@ -11,7 +11,7 @@
 #include <system_error>
 #include <vector>
 
-#include "db/problem_lookup.h"
+#include "db/device_filter.h"
 #include "db/records.h"
 #include "db/tuning_database.h"
 #include "generator/compile/output_file.h"
@@ -51,18 +51,17 @@ std::vector<DeviceModel> known_models(const std::vector<WinnerRow>& winners) {
 
 DeviceModel named_model(const std::string& name, const std::vector<WinnerRow>& winners) {
     std::vector<DeviceModel> found = known_models(winners);
-    std::string known;
-    for (const DeviceModel& model : found) known += fmt::format("{}'{}'", known.empty() ? "" : ", ", printable(model.name));
-    std::erase_if(found, [&](const DeviceModel& model) { return !names_device(name, model.name); });
-    // A whole name means that GPU, though others' names begin so.
-    if (const auto whole = std::find_if(found.begin(), found.end(), [&](const DeviceModel& model) { return model.name == name; });
-        whole != found.end())
-        found = {*whole};
-    if (found.size() == 1) return found.front();
-    if (found.empty())
-        throw Error(ExitStatus::no_winner, fmt::format("nothing was tuned on a device whose name holds {}", in_quotes(name)), "--gpu",
-                    "name one of " + known + ", or tune there first");
-    throw Error(ExitStatus::usage, fmt::format("{} names several devices", in_quotes(name)), "--gpu", "write more of the name: " + known);
+    std::vector<std::string> names;
+    for (const DeviceModel& model : found) names.push_back(model.name);
+    const DeviceFilter filter(name, names);
+    std::erase_if(found, [&](const DeviceModel& model) { return !filter.takes(model.name); });
+    // Emulated devices of other machines have the name of this one's, which comes first.
+    if (std::all_of(found.begin(), found.end(), [&](const DeviceModel& model) { return model.name == found.front().name; }))
+        return found.front();
+    names.clear();
+    for (const DeviceModel& model : found) names.push_back(model.name);
+    throw Error(ExitStatus::usage, fmt::format("{} names several devices", in_quotes(name)), "--gpu",
+                fmt::format("write more of the name: {}", listed_names(names)));
 }
 
 DeviceInfo known_device(const DeviceModel& model) {

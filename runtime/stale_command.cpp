@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "db/report.h"
 #include "db/report_json.h"
@@ -45,9 +46,11 @@ ExitStatus run_stale_command(const CommandLine& line) {
     const ComparedVersion nvrtc = compared(line, "nvrtc", nvrtc_version());
     const std::filesystem::path file = line.has("db") ? std::filesystem::path(line.text("db")) : default_database_path();
     TuningDatabase database(file, TuningDatabase::Mode::read_only);
-    ReportOptions options{.device = line.text("gpu"), .screen = screen_of(stdout)};
+    std::vector<std::string> known;
+    for (const DeviceModel& device : database.devices()) known.push_back(device.name);
+    ReportOptions options{.devices = DeviceFilter(line.text("gpu"), known), .screen = screen_of(stdout)};
     options.screen.wide = line.has("wide");
-    const std::vector<StaleWinners> devices = stale_winners(database, options.device, driver, nvrtc);
+    const std::vector<StaleWinners> devices = stale_winners(database, options.devices, driver, nvrtc);
     const std::string text = line.has("json") ? stale_json(devices) : stale_report(devices, options);
     std::fwrite(text.data(), 1, text.size(), stdout);
     return ExitStatus::done;

@@ -500,7 +500,7 @@ TEST_CASE("tmm-db bundle says what is wrong, and leaves the file that is there")
     const std::string shapes = "--shapes '" + scratch.file("shapes.txt") + "' ";
     CHECK(contains(run(begin + shapes), "status 1"));
     CHECK(contains(run(begin + shapes), "--gpu"));
-    CHECK(contains(run(begin + shapes + "--gpu B9000"), "'NVIDIA H200'"));
+    CHECK(contains(run(begin + shapes + "--gpu B9000"), "NVIDIA H200"));
     CHECK(contains(run(begin + shapes + "--gpu B9000"), "status 6"));
     CHECK(contains(run(begin + shapes + "--gpu NVIDIA"), "names several devices"));
     CHECK(contains(run(begin + "--gpu host"), "nothing was tuned on host"));

@@ -65,7 +65,9 @@ bool draws() {
 }
 
 ReportContent content_of(TuningDatabase& database, std::size_t most = kAll, const std::string& device = "") {
-    return read_report_content(database, {.device = device, .most_candidates = most});
+    std::vector<std::string> known;
+    for (const DeviceModel& model : database.devices()) known.push_back(model.name);
+    return read_report_content(database, {.devices = DeviceFilter(device, known), .most_candidates = most});
 }
 
 }  // namespace

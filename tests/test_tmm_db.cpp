@@ -70,8 +70,9 @@ TEST_CASE("ls lists every winner, --gpu one device's") {
     result = tool(directory, "ls --gpu h200");
     CHECK_CONTAINS(result.out, "1024x1024x1024");
     CHECK_FALSE(contains(result.out, "16x4096x4096"));
-    CHECK(tool(directory, "ls --gpu L4").status == 0);
-    CHECK_CONTAINS(tool(directory, "ls --gpu L4").out, "no winners on a device named 'L4'; there are some on NVIDIA H");
+    CHECK(tool(directory, "ls --gpu L4").status == 6);
+    CHECK_CONTAINS(tool(directory, "ls --gpu L4").err,
+                   "nothing of a device named 'L4'; write whole words of a name; there is something of NVIDIA H");
 }
 
 TEST_CASE("show says who won, why, and against whom") {

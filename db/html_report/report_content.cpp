@@ -104,7 +104,7 @@ private:
     void read_records() {
         for (auto& record : database_.records()) {
             const DeviceInfo& device = record.environment.device;
-            if (record.policy != MeasurementPolicy{} || !names_device(options_.device, device.name)) continue;
+            if (record.policy != MeasurementPolicy{} || !options_.devices.takes(device.name)) continue;
             const Key key{place_of(device), to_text(record.problem)};
             if (record.kind == TuningRecord::Kind::selection) {
                 chosen_from_[key] = record.candidates;
@@ -135,7 +135,7 @@ private:
 
     void read_winners() {
         for (auto& row : database_.winners()) {
-            if (!names_device(options_.device, row.device)) continue;
+            if (!options_.devices.takes(row.device)) continue;
             ReportContent::Winner winner{.device = place_of(device_of(model_of(row)))};
             const auto group = groups_.find({winner.device, to_text(in_default_mode(row.problem))});
             if (group != groups_.end()) winner.group = group->second;

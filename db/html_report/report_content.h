@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "db/device_filter.h"
 #include "db/html_report/ceilings.h"
-#include "db/problem_lookup.h"
+#include "db/records.h"
 #include "db/tuning_database.h"
 
 namespace tmm {
@@ -70,8 +71,7 @@ struct ReportContent {
 };
 
 struct HtmlReportOptions {
-    // The report shows only devices whose name contains this text; an empty one stands for all.
-    std::string device = {};
+    DeviceFilter devices = {};
     // Most candidates that the page shows. More are thinned out: each problem keeps its fastest and a sample of the others. So many keep
     // the page below 2 MB.
     std::size_t most_candidates = 40'000;

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "db/device_filter.h"
@@ -22,6 +24,7 @@
 #include "generator/text/printable.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/terminal.h"
+#include "generator/text/text.h"
 #include "generator/text/text_width.h"
 
 namespace tmm {
@@ -50,10 +53,17 @@ std::vector<std::string> names_of_shipped() {
 }
 
 // known: the devices that --gpu may name.
-ReportOptions report_options(const CommandLine& line, const std::vector<std::string>& known) {
-    ReportOptions options{.devices = DeviceFilter(line.text("gpu"), known), .screen = screen_of(stdout)};
+ReportOptions report_options(const CommandLine& line, const std::vector<std::string>& known, LibraryChooser choose = {}) {
+    ReportOptions options{.devices = DeviceFilter(line.text("gpu"), known), .screen = screen_of(stdout), .choose = std::move(choose)};
     options.screen.wide = line.has("wide");
     return options;
+}
+
+// The database that was named, or the user's own where there is one.
+std::optional<TuningDatabase> database_if_any(const CommandLine& line) {
+    std::error_code ignored;
+    if (!line.has("db") && !std::filesystem::exists(default_database_path(), ignored)) return std::nullopt;
+    return TuningDatabase(database_file(line), Mode::read_only);
 }
 
 void print(const std::string& text) {
@@ -75,10 +85,10 @@ ExitStatus told_status(const CommandLine& line, const std::filesystem::path& fil
     return ExitStatus::bad_input;
 }
 
-ExitStatus list(const CommandLine& line) {
+ExitStatus list(const CommandLine& line, const LibraryChooserMaker& make_chooser) {
     TuningDatabase database(database_file(line), Mode::read_only);
-    const auto options = report_options(line, names_of(database.devices()));
-    const auto winners = winners_of(database, options.devices);
+    const auto options = report_options(line, names_of(database.devices()), make_chooser(database_file(line)));
+    const auto winners = listed(winners_of(database, options.devices), options.choose);
     if (line.has("json"))
         print(winners_json(winners));
     else if (winners.empty())
@@ -88,32 +98,37 @@ ExitStatus list(const CommandLine& line) {
     return ExitStatus::done;
 }
 
-ExitStatus shipped(const CommandLine& line) {
-    const auto options = report_options(line, names_of_shipped());
-    const auto winners = shipped_winners_of(options.devices);
+ExitStatus shipped(const CommandLine& line, const LibraryChooserMaker& make_chooser) {
+    const auto options = report_options(line, names_of_shipped(), make_chooser(std::nullopt));
+    const auto winners = listed(shipped_winners_of(options.devices), options.choose);
     print(line.has("json") ? winners_json(winners) : winners_report(winners, "shipped", options));
     return ExitStatus::done;
 }
 
-ExitStatus show(const CommandLine& line) {
+ExitStatus show(const CommandLine& line, const LibraryChooserMaker& make_chooser) {
     const auto problem = problem_of(line);
-    TuningDatabase database(database_file(line), Mode::read_only);
-    const auto options = report_options(line, names_of(database.devices()));
-    const auto devices = tuned_devices(database, problem, options);
+    std::optional<TuningDatabase> opened = database_if_any(line);
+    TuningDatabase* const database = opened ? &*opened : nullptr;
+    const auto options =
+        report_options(line, known_devices(database), make_chooser(database ? std::optional(database_file(line)) : std::nullopt));
+    const ProblemQuery query{.problem = problem, .devices = options.devices, .choose = options.choose};
+    const auto devices = look_up(database, query);
     print(line.has("json") ? problem_json(devices, problem) : problem_report(devices, problem, options));
+    if (std::ranges::none_of(devices, [](const ProblemOnDevice& known) { return known.serving() || known.is_tuned(); }))
+        fail_untuned(database, query);
     return ExitStatus::done;
 }
 
-ExitStatus candidates(const CommandLine& line) {
+ExitStatus candidates(const CommandLine& line, const LibraryChooserMaker& make_chooser) {
     const auto problem = problem_of(line);
     TuningDatabase database(database_file(line), Mode::read_only);
-    const auto options = report_options(line, names_of(database.devices()));
-    const auto devices = candidates_of(database, problem, options);
+    const auto options = report_options(line, known_devices(&database), make_chooser(database_file(line)));
+    const auto devices = candidates_of(database, {.problem = problem, .devices = options.devices, .choose = options.choose});
     print(line.has("json") ? candidates_json(devices, problem) : candidates_report(devices, problem, options));
     return ExitStatus::done;
 }
 
-ExitStatus diff(const CommandLine& line) {
+ExitStatus diff(const CommandLine& line, const LibraryChooserMaker&) {
     TuningDatabase a(line.words()[0], Mode::read_only);
     TuningDatabase b(line.words()[1], Mode::read_only);
     auto known = names_of(a.devices());
@@ -124,7 +139,20 @@ ExitStatus diff(const CommandLine& line) {
     return ExitStatus::done;
 }
 
-ExitStatus export_records(const CommandLine& line) {
+// Decisions are exported as they were made: which of them run is for whoever reads them to choose.
+void say_what_does_not_run(const CommandLine& line, const std::vector<TuningRecord>& decisions, const LibraryChooser& choose) {
+    const auto runs = [&](const TuningRecord& decision) {
+        if (decision.predicted) return true;
+        const auto choice = choose(model_of(decision.environment.device), decision.problem, ChoiceFrom::all);
+        return !choice || choice->config == decision.config;
+    };
+    const auto others = decisions.size() - static_cast<std::size_t>(std::ranges::count_if(decisions, runs));
+    if (others == 0) return;
+    fmt::print(stderr, "{}: {} of these winners do{} not run, since a faster one keeps the promise; '{} ls' names what does\n",
+               line.tool().name, others, others == 1 ? "es" : "", line.tool().name);
+}
+
+ExitStatus export_records(const CommandLine& line, const LibraryChooserMaker& make_chooser) {
     if (line.has("csv") == line.has("json"))
         throw Error(ExitStatus::usage, "'export' needs one of --csv and --json", {}, "give one of them");
     TuningDatabase database(database_file(line), Mode::read_only);
@@ -132,12 +160,15 @@ ExitStatus export_records(const CommandLine& line) {
     LeftOut left_out;
     auto records = database.records({}, &left_out);
     std::erase_if(records, [&](const auto& record) { return !devices.takes(record.environment.device.name); });
-    if (line.has("winners")) records = newest_decisions(records);
+    if (line.has("winners")) {
+        records = newest_decisions(records);
+        say_what_does_not_run(line, records, make_chooser(database_file(line)));
+    }
     print(line.has("csv") ? to_csv(records) : to_json(records));
     return told_status(line, database_file(line), left_out);
 }
 
-ExitStatus import_records(const CommandLine& line) {
+ExitStatus import_records(const CommandLine& line, const LibraryChooserMaker&) {
     const auto records = read_records(line.words()[0]);
     TuningDatabase database(database_file(line), Mode::read_write_create);
     const auto inserted = database.insert(records);
@@ -147,7 +178,7 @@ ExitStatus import_records(const CommandLine& line) {
     return ExitStatus::done;
 }
 
-ExitStatus merge(const CommandLine& line) {
+ExitStatus merge(const CommandLine& line, const LibraryChooserMaker&) {
     ExitStatus status = ExitStatus::done;
     for (const auto& file : line.words()) {
         // This file is looked at first, so that a mistyped name makes no database.
@@ -163,7 +194,7 @@ ExitStatus merge(const CommandLine& line) {
     return status;
 }
 
-ExitStatus verify(const CommandLine& line) {
+ExitStatus verify(const CommandLine& line, const LibraryChooserMaker&) {
     TuningDatabase database(database_file(line), Mode::read_only);
     const auto faults = database.verify();
     const bool json = line.has("json");
@@ -186,11 +217,12 @@ ExitStatus verify(const CommandLine& line) {
     return ExitStatus::done;
 }
 
-ExitStatus report(const CommandLine& line) {
+ExitStatus report(const CommandLine& line, const LibraryChooserMaker& make_chooser) {
     HtmlReportOptions options;
     if (line.has("ceilings")) options.ceilings = read_ceilings(line.text("ceilings"));
     TuningDatabase database(database_file(line), Mode::read_only);
     options.devices = DeviceFilter(line.text("gpu"), names_of(database.devices()));
+    options.choose = make_chooser(database_file(line));
     const ReportContent content = read_report_content(database, options);
     write_html_report(content, line.text("html"));
     std::size_t candidates = 0;
@@ -201,7 +233,7 @@ ExitStatus report(const CommandLine& line) {
 
 struct Command {
     const char* name;
-    ExitStatus (*run)(const CommandLine& line);
+    ExitStatus (*run)(const CommandLine& line, const LibraryChooserMaker& make_chooser);
 };
 constexpr Command kCommands[] = {{"ls", list},
                                  {"shipped", shipped},
@@ -216,9 +248,9 @@ constexpr Command kCommands[] = {{"ls", list},
 
 }  // namespace
 
-ExitStatus run_db_command(const CommandLine& line) {
+ExitStatus run_db_command(const CommandLine& line, const LibraryChooserMaker& make_chooser) {
     for (const Command& command : kCommands)
-        if (line.command() == command.name) return command.run(line);
+        if (line.command() == command.name) return command.run(line, make_chooser);
     throw std::logic_error("nothing runs the command " + line.command());
 }
 

@@ -6,9 +6,13 @@
 
 namespace tmm {
 
+std::optional<DeviceInfo> modelled_device(const DeviceInfo& kept) {
+    return kept.emulated ? std::nullopt : remembered_device(kept);
+}
+
 std::optional<DeviceInfo> modelled_device(const DeviceInfo& kept, TuningDatabase& database) {
-    std::optional<DeviceInfo> device = remembered_device(kept);
-    if (!device || device->emulated) return device;
+    std::optional<DeviceInfo> device = modelled_device(kept);
+    if (!device) return std::nullopt;
     if (const auto known = database.known_rates(kept)) device->profile = profile_of(*device, known->rates);
     return device;
 }

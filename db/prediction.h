@@ -11,8 +11,9 @@
 
 namespace tmm {
 
-// A device of which the database keeps little, with the limits of its model and the profile that was measured of it; nothing where tmm does
-// not know its generation.
+// A device of which little is kept, with the limits of its model and its profile, which the database may have measured. Nothing where tmm
+// does not know its generation, and for the emulated device, of which nothing is predicted.
+std::optional<DeviceInfo> modelled_device(const DeviceInfo& kept);
 std::optional<DeviceInfo> modelled_device(const DeviceInfo& kept, TuningDatabase& database);
 
 // Nothing is predicted where the device is not known, or the config is not valid there.

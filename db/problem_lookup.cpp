@@ -36,50 +36,144 @@ double distance(const GemmProblem& x, const GemmProblem& y) {
     return distance;
 }
 
-}  // namespace
+// Sorts records of one problem by device, and keeps of each device those that count.
+class Lookup {
+public:
+    explicit Lookup(const ProblemQuery& query) : query_(query) {}
 
-std::vector<ProblemOnDevice> look_up(TuningDatabase& database, const GemmProblem& problem, const DeviceFilter& devices) {
-    std::vector<ProblemOnDevice> found;
-    for (auto& record : database.records(problem)) {
-        const DeviceInfo& device = record.environment.device;
-        if (record.policy != MeasurementPolicy{} || !devices.takes(device.name)) continue;
-        if (record.kind == TuningRecord::Kind::selection && record.problem.compute != problem.compute) continue;
-        auto place =
-            std::find_if(found.begin(), found.end(), [&](const auto& known) { return model_of(known.device) == model_of(device); });
-        if (place == found.end()) place = found.insert(found.end(), {.device = device, .modelled = {}, .candidates = {}, .decision = {}});
-        if (record.kind == TuningRecord::Kind::selection) {
-            // The oldest comes first: a later decision replaces it, but a shipped one never replaces a user's, and a predicted one never a
-            // measured one.
-            const auto rank = [](const TuningRecord& x) { return std::make_pair(!x.predicted, x.origin == "user"); };
-            if (!place->decision || rank(record) >= rank(*place->decision)) place->decision = std::move(record);
-            continue;
+    bool takes(const TuningRecord& record) const {
+        GemmProblem problem = record.problem;
+        problem.compute = query_.problem.compute;
+        return problem == query_.problem && record.policy == MeasurementPolicy{} && query_.devices.takes(record.environment.device.name);
+    }
+    // Those that were written later come later.
+    void add(TuningRecord record) {
+        ProblemOnDevice& known = of(record.environment.device);
+        if (record.kind == TuningRecord::Kind::measurement)
+            add_measurement(known.candidates, std::move(record));
+        else if (record.problem.compute == query_.problem.compute)
+            known.decision = newer_of(std::move(known.decision), std::move(record));
+        else
+            add_other_mode(known.other_modes, std::move(record));
+    }
+    // What a database has, measured, stands in its place.
+    void add_shipped(const TuningRecord& record) {
+        const ProblemOnDevice& known = of(record.environment.device);
+        const auto is_measured = [&](const TuningRecord& other) {
+            return !other.predicted && other.problem.compute == record.problem.compute;
+        };
+        if (known.decision && is_measured(*known.decision)) return;
+        if (std::none_of(known.other_modes.begin(), known.other_modes.end(), is_measured)) add(record);
+    }
+    ProblemOnDevice& of(const DeviceInfo& device) {
+        const auto place =
+            std::find_if(found_.begin(), found_.end(), [&](const auto& known) { return model_of(known.device) == model_of(device); });
+        if (place != found_.end()) return *place;
+        found_.emplace_back();
+        found_.back().device = device;
+        return found_.back();
+    }
+    bool empty() const { return found_.empty(); }
+    bool knows(const DeviceInfo& device) const {
+        return std::any_of(found_.begin(), found_.end(), [&](const auto& known) { return model_of(known.device) == model_of(device); });
+    }
+    std::vector<ProblemOnDevice> take(TuningDatabase* database) {
+        for (ProblemOnDevice& known : found_) {
+            known.modelled = database ? modelled_device(known.device, *database) : modelled_device(known.device);
+            std::stable_sort(known.candidates.begin(), known.candidates.end(), precedes);
+            if (query_.choose) known.choice = query_.choose(model_of(known.device), query_.problem, ChoiceFrom::all);
         }
-        const auto older = std::find_if(place->candidates.begin(), place->candidates.end(),
-                                        [&](const auto& candidate) { return candidate.config == record.config; });
-        if (older == place->candidates.end())
-            place->candidates.push_back(std::move(record));
+        return std::move(found_);
+    }
+
+private:
+    static void add_measurement(std::vector<TuningRecord>& candidates, TuningRecord record) {
+        const auto older =
+            std::find_if(candidates.begin(), candidates.end(), [&](const auto& candidate) { return candidate.config == record.config; });
+        if (older == candidates.end())
+            candidates.push_back(std::move(record));
         else
             *older = std::move(record);
     }
-    for (auto& known : found) {
-        known.modelled = modelled_device(known.device, database);
-        std::stable_sort(known.candidates.begin(), known.candidates.end(), precedes);
+    static void add_other_mode(std::vector<TuningRecord>& decisions, TuningRecord record) {
+        const auto older = std::find_if(decisions.begin(), decisions.end(),
+                                        [&](const auto& decision) { return decision.problem.compute == record.problem.compute; });
+        if (older == decisions.end())
+            decisions.push_back(std::move(record));
+        else
+            *older = newer_of(std::move(*older), std::move(record));
     }
-    return found;
+    // A later decision replaces an older one, but a shipped one never a user's, and a predicted one never a measured one.
+    static TuningRecord newer_of(std::optional<TuningRecord> older, TuningRecord newer) {
+        const auto rank = [](const TuningRecord& x) { return std::make_pair(!x.predicted, x.origin == "user"); };
+        return older && rank(newer) < rank(*older) ? *std::move(older) : std::move(newer);
+    }
+
+    const ProblemQuery& query_;
+    std::vector<ProblemOnDevice> found_;
+};
+
+}  // namespace
+
+const TuningRecord* ProblemOnDevice::serving() const {
+    const auto runs = [&](const TuningRecord& record) {
+        const WinnerRow& winner = *choice->winner;
+        return record.problem.compute == winner.problem.compute && record.config == winner.config && record.origin == winner.origin;
+    };
+    if (choice && choice->winner) {
+        if (decision && runs(*decision)) return &*decision;
+        for (const TuningRecord& record : other_modes)
+            if (runs(record)) return &record;
+    }
+    return decision ? &*decision : nullptr;
 }
 
-void fail_untuned(TuningDatabase& database, const GemmProblem& problem, const DeviceFilter& devices) {
+std::vector<ProblemOnDevice> look_up(TuningDatabase* database, const ProblemQuery& query) {
+    Lookup lookup(query);
+    if (database)
+        for (TuningRecord& record : database->records(query.problem))
+            if (lookup.takes(record)) lookup.add(std::move(record));
+    // What ships counts beside what the database has, and stands in its place where it has nothing.
+    const bool ships_alone = lookup.empty() || !query.devices.takes_all();
+    for (const TuningRecord& record : shipped_records())
+        if (lookup.takes(record) && (ships_alone || lookup.knows(record.environment.device))) lookup.add_shipped(record);
+    if (lookup.empty()) {
+        std::vector<DeviceModel> devices = database ? database->devices() : std::vector<DeviceModel>();
+        if (devices.empty() || !query.devices.takes_all())
+            for (const TuningRecord& record : shipped_records()) devices.push_back(model_of(record.environment.device));
+        for (const DeviceModel& device : devices)
+            if (query.devices.takes(device.name)) lookup.of(device_of(device));
+    }
+    return lookup.take(database);
+}
+
+std::vector<std::string> known_devices(TuningDatabase* database) {
+    std::vector<std::string> names;
+    if (database)
+        for (const DeviceModel& device : database->devices()) names.push_back(device.name);
+    for (const TuningRecord& record : shipped_records()) names.push_back(record.environment.device.name);
+    return names;
+}
+
+void fail_untuned(TuningDatabase* database, const ProblemQuery& query) {
     std::vector<std::pair<double, std::string>> tuned;
-    for (const auto& winner : database.winners())
-        if (!winner.predicted && devices.takes(winner.device))
-            tuned.emplace_back(distance(problem, winner.problem), to_text(winner.problem));
+    std::vector<WinnerRow> winners = shipped_winners();
+    const std::vector<DeviceModel> own = database ? database->devices() : std::vector<DeviceModel>();
+    // Who has tuned on some devices asks about these.
+    if (!own.empty() && query.devices.takes_all())
+        std::erase_if(winners, [&](const WinnerRow& winner) { return std::find(own.begin(), own.end(), model_of(winner)) == own.end(); });
+    if (database)
+        for (WinnerRow& winner : database->winners()) winners.push_back(std::move(winner));
+    for (const WinnerRow& winner : winners)
+        if (!winner.predicted && query.devices.takes(winner.device))
+            tuned.emplace_back(distance(query.problem, winner.problem), to_text(winner.problem));
     std::stable_sort(tuned.begin(), tuned.end());
     tuned.erase(std::unique(tuned.begin(), tuned.end()), tuned.end());
     std::string nearest;
     for (std::size_t i = 0; i < std::min<std::size_t>(3, tuned.size()); ++i)
         nearest += fmt::format("{}'{}'", i ? ", " : "", tuned[i].second);
-    const std::string where = devices.takes_all() ? "" : fmt::format(" on a device named {}", in_quotes(devices.name()));
-    throw Error(ExitStatus::no_winner, fmt::format("'{}' has not been tuned{}", to_text(problem), where), {},
+    const std::string where = query.devices.takes_all() ? "" : fmt::format(" on a device named {}", in_quotes(query.devices.name()));
+    throw Error(ExitStatus::no_winner, fmt::format("'{}' has not been tuned{}", to_text(query.problem), where), {},
                 nearest.empty() ? "nothing has been so far; run tmm-tune" : fmt::format("the nearest tuned: {}", nearest));
 }
 

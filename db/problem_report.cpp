@@ -70,9 +70,19 @@ private:
 };
 
 void add_prediction(Rows& rows, const ProblemOnDevice& known, const GemmProblem& problem, const KernelConfig& config) {
+    if (known.device.emulated) return;
     const std::optional<PredictedTime> predicted = predicted_time(problem, config, known.modelled);
     rows.add("predicted", predicted ? to_text(*predicted) : "not known: tmm does not know the device, or the config is not valid there");
-    if (predicted && !known.device.emulated) rows.add("profile", origin_text(known.modelled->profile));
+    if (predicted) rows.add("profile", origin_text(known.modelled->profile));
+}
+
+std::string served_by_text(const ProblemOnDevice& known, const TuningRecord& serving) {
+    const std::string mode(name_of(serving.problem.compute));
+    if (!known.decision) return fmt::format("the {} winner, which keeps the promise of this compute mode", mode);
+    const std::string own = known.decision->predicted ? std::string("was not measured")
+                                                      : fmt::format("takes {} µs: {}", short_number(known.decision->measurement.median_us),
+                                                                    to_text(known.decision->config));
+    return fmt::format("the {} winner, since its own {}", mode, own);
 }
 
 std::string decided_text(const TuningRecord& decision, std::size_t candidates) {
@@ -86,17 +96,31 @@ std::string decided_text(const TuningRecord& decision, std::size_t candidates) {
                        version_or_none(environment.device.driver_version), version_or_none(environment.nvrtc_version));
 }
 
+// What runs where no winner of the very problem does.
+void add_choice(Rows& rows, const ProblemOnDevice& known, const GemmProblem& problem, const ReportOptions& options) {
+    if (!known.choice) {
+        rows.add("runs", "not known: tmm does not know the device's generation");
+        return;
+    }
+    rows.add("runs", config_text(known.choice->config, options));
+    rows.add("because", known.choice->why);
+    add_prediction(rows, known, problem, known.choice->config);
+}
+
 std::string described(const ProblemOnDevice& known, const GemmProblem& problem, const ReportOptions& options) {
     Rows rows(options);
     rows.head(fmt::format("{} on {}", to_text(problem), device_text(model_of(known.device))));
-    if (!known.decision) {
+    const TuningRecord* const serving = known.serving();
+    if (!serving) {
         rows.add("winner", "none has been decided on");
-        rows.add("candidates", outcome_counts(known.candidates));
+        if (!known.candidates.empty()) rows.add("candidates", outcome_counts(known.candidates));
+        if (options.choose) add_choice(rows, known, problem, options);
         return rows.take();
     }
-    const TuningRecord& decision = *known.decision;
+    const TuningRecord& decision = *serving;
     const Measurement* const measured = measurement_of(known, decision);
     rows.add("winner", config_text(decision.config, options));
+    if (decision.problem.compute != problem.compute) rows.add("served by", served_by_text(known, decision));
     const ReasonParts reason = parts_of_reason(decision.reason);
     rows.add("why", reason.verdict.empty() ? "no reason was given" : with_short_configs(reason.verdict));
     rows.add("time", time_text(decision, measured));
@@ -119,6 +143,7 @@ std::string described(const ProblemOnDevice& known, const GemmProblem& problem, 
         const char* name = "left out";
         for (const std::string& rejected : rows_of_rejected(reason.rejected)) rows.add(std::exchange(name, ""), rejected, kReportIndent);
     }
+    if (known.choice && known.choice->config != decision.config) add_choice(rows, known, problem, options);
     return rows.take();
 }
 
@@ -141,9 +166,10 @@ std::string candidates_report(const std::vector<ProblemOnDevice>& devices, const
                          {"registers", true, 5},
                          {.head = "config", .fit = TableColumn::Fit::wraps},
                          {.head = "detail", .fit = TableColumn::Fit::below}});
+        const TuningRecord* const serving = known.serving();
         for (const auto& candidate : known.candidates) {
             const Measurement& m = candidate.measurement;
-            const bool won = known.decision && known.decision->config == candidate.config;
+            const bool won = serving && serving->config == candidate.config;
             const std::optional<PredictedTime> predicted = predicted_time(problem, candidate.config, known.modelled);
             table.add({time_text(m.median_us), time_text(predicted ? predicted->total() : 0),
                        tflops_text(known.device.name, problem, m.median_us), won ? "ok, winner" : std::string(name_of(m.outcome)),
@@ -158,20 +184,13 @@ std::string candidates_report(const std::vector<ProblemOnDevice>& devices, const
     return text;
 }
 
-std::vector<ProblemOnDevice> tuned_devices(TuningDatabase& database, const GemmProblem& problem, const ReportOptions& options) {
-    auto found = look_up(database, problem, options.devices);
-    std::erase_if(found, [](const auto& known) { return !known.decision && known.candidates.empty(); });
-    if (found.empty()) fail_untuned(database, problem, options.devices);
-    return found;
-}
-
-std::vector<ProblemOnDevice> candidates_of(TuningDatabase& database, const GemmProblem& problem, const ReportOptions& options) {
-    auto found = look_up(database, problem, options.devices);
-    const bool decided = std::ranges::any_of(found, [](const auto& known) { return known.decision.has_value(); });
+std::vector<ProblemOnDevice> candidates_of(TuningDatabase& database, const ProblemQuery& query) {
+    auto found = look_up(&database, query);
+    const bool decided = std::ranges::any_of(found, [](const auto& known) { return known.serving() != nullptr; });
     std::erase_if(found, [](const auto& known) { return known.candidates.empty(); });
     if (!found.empty()) return found;
-    if (!decided) fail_untuned(database, problem, options.devices);
-    throw Error(ExitStatus::no_winner, fmt::format("'{}' has a winner here, but no measurements", to_text(problem)), {},
+    if (!decided) fail_untuned(&database, query);
+    throw Error(ExitStatus::no_winner, fmt::format("'{}' has a winner here, but no measurements", to_text(query.problem)), {},
                 "'tmm-db show' names it; an export without --winners brings its measurements");
 }
 

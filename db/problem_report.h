@@ -9,7 +9,7 @@
 
 namespace tmm {
 
-// Who won on each device, why, and what it was chosen from.
+// Who won on each device, why, what it was chosen from, and what runs where that is something else.
 std::string problem_report(const std::vector<ProblemOnDevice>& devices, const GemmProblem& problem, const ReportOptions& options);
 std::string problem_json(const std::vector<ProblemOnDevice>& devices, const GemmProblem& problem);
 // A line a candidate, the fastest first.
@@ -17,8 +17,6 @@ std::string candidates_report(const std::vector<ProblemOnDevice>& devices, const
 std::string candidates_json(const std::vector<ProblemOnDevice>& devices, const GemmProblem& problem);
 
 // The devices with candidates of the problem; throws Error (no_winner) where there is none.
-std::vector<ProblemOnDevice> candidates_of(TuningDatabase& database, const GemmProblem& problem, const ReportOptions& options);
-// The devices that the database has the problem of; throws Error (no_winner) where there is none.
-std::vector<ProblemOnDevice> tuned_devices(TuningDatabase& database, const GemmProblem& problem, const ReportOptions& options);
+std::vector<ProblemOnDevice> candidates_of(TuningDatabase& database, const ProblemQuery& query);
 
 }  // namespace tmm

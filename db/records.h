@@ -53,7 +53,8 @@ std::vector<TuningRecord> newest_decisions(const std::vector<TuningRecord>& reco
 
 // Returns the same decisions as winners of origin "shipped".
 std::vector<WinnerRow> shipped_winners_among(const std::vector<TuningRecord>& records);
-// The winners of db/winners.csv, which ships with tmm. The file is read once; the function is thread-safe.
+// The decisions of db/winners.csv, which ships with tmm, and their winners. The file is read once; the functions are thread-safe.
+const std::vector<TuningRecord>& shipped_records();
 const std::vector<WinnerRow>& shipped_winners();
 // Those of one device alone, or those of all other devices of its compute capability, for who would not wait for all to be read. They are
 // read at each call.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "db/device_filter.h"
+#include "db/library_choice.h"
 #include "db/records.h"
 #include "db/tuning_database.h"
 #include "generator/text/terminal.h"
@@ -16,6 +17,8 @@ namespace tmm {
 struct ReportOptions {
     DeviceFilter devices = {};
     Screen screen = {};
+    // May be empty: then winners are shown as they were decided on.
+    LibraryChooser choose = {};
 };
 
 inline constexpr std::size_t kReportIndent = 4;

@@ -88,8 +88,13 @@ std::vector<WinnerRow> shipped_winners_among(const std::vector<TuningRecord>& re
     return winners;
 }
 
+const std::vector<TuningRecord>& shipped_records() {
+    static const auto& records = *new auto(parse_records(embedded_sql().at(kFile), kFile));
+    return records;
+}
+
 const std::vector<WinnerRow>& shipped_winners() {
-    static const auto& winners = *new auto(shipped_winners_among(parse_records(embedded_sql().at(kFile), kFile)));
+    static const auto& winners = *new auto(shipped_winners_among(shipped_records()));
     return winners;
 }
 

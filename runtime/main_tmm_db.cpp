@@ -4,12 +4,13 @@
 #include "db/db_tool.h"
 #include "generator/text/tool_main.h"
 #include "runtime/bundle_command.h"
+#include "runtime/library_chooser.h"
 #include "runtime/stale_command.h"
 
 int main(int argc, char** argv) {
     return tmm::tool_main(tmm::db_tool(), argc, argv, [](const tmm::CommandLine& line) {
         if (line.command() == "bundle") return tmm::run_bundle_command(line);
         if (line.command() == "stale") return tmm::run_stale_command(line);
-        return tmm::run_db_command(line);
+        return tmm::run_db_command(line, tmm::make_library_chooser);
     });
 }

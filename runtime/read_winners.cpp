@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <chrono>
 #include <exception>
 #include <optional>
 #include <utility>
@@ -17,17 +16,14 @@
 namespace tmm {
 namespace {
 
-// A tuner holds the lock for one small transaction; neither who holds it longer nor a file without end holds up a program.
-constexpr std::chrono::seconds kPatience{2};
-
 // A program that multiplies writes to no database: what a killed tuner left is undone in a copy.
-TuningDatabase open(const std::filesystem::path& file) {
-    return TuningDatabase(file, TuningDatabase::Mode::read_only, Patience{.lock = kPatience, .total = kPatience});
+TuningDatabase open(const std::filesystem::path& file, const Patience& patience) {
+    return TuningDatabase(file, TuningDatabase::Mode::read_only, patience);
 }
 
-std::vector<MeasuredCandidate> verified_candidates(const std::filesystem::path& file, const DeviceInfo& device,
-                                                   const GemmProblem& problem) {
-    TuningDatabase database = open(file);
+std::vector<MeasuredCandidate> verified_candidates(const std::filesystem::path& file, const DeviceInfo& device, const GemmProblem& problem,
+                                                   const Patience& patience) {
+    TuningDatabase database = open(file, patience);
     database.set_environment(Environment{.device = device});
     return verified_times(database.measurements(problem));
 }
@@ -45,21 +41,21 @@ DeviceInfo with_profile(DeviceInfo device, TuningDatabase& database) {
 
 }  // namespace
 
-Winners read_winners(const std::filesystem::path& database, const DeviceInfo& opened) {
+Winners read_winners(const std::filesystem::path& database, const DeviceInfo& opened, const Patience& patience) {
     std::vector<WinnerRow> rows;
     DeviceInfo device = opened;
     const auto of_other_cards = [opened] { return shipped_winners_beside(opened.name, opened.compute_capability()); };
     try {
-        TuningDatabase source = open(database);
+        TuningDatabase source = open(database, patience);
         rows = with_shipped(source.winners(), shipped_winners(opened.name));
         device = with_profile(opened, source);
     } catch (const std::exception& error) {
         log_line(fmt::format("kernels are chosen without a tuning database: {}", error.what()));
         return Winners(shipped_winners(opened.name), device, {}, of_other_cards);
     }
-    const auto candidates = [database, device](const GemmProblem& problem) -> std::optional<std::vector<MeasuredCandidate>> {
+    const auto candidates = [database, device, patience](const GemmProblem& problem) -> std::optional<std::vector<MeasuredCandidate>> {
         try {
-            return verified_candidates(database, device, problem);
+            return verified_candidates(database, device, problem, patience);
         } catch (const std::exception& error) {
             log_line(fmt::format("a kernel for {} is chosen without its measured candidates: {}", to_text(problem), error.what()));
             return std::nullopt;

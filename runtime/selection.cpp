@@ -58,6 +58,12 @@ bool is_too_slow_a_mode(const GemmProblem& asked, ComputeMode tuned, const Devic
     return asked.compute == ComputeMode::tf32 && tuned != asked.compute && has_tensor_core_kernels(asked, device);
 }
 
+// One problem for all that differ in the compute mode alone.
+GemmProblem in_any_mode(GemmProblem problem) {
+    problem.compute = ComputeMode::f32;
+    return problem;
+}
+
 // The problems are the same, but for the compute mode.
 bool same_but_compute(GemmProblem x, const GemmProblem& y) {
     x.compute = y.compute;
@@ -169,6 +175,7 @@ Winners::Winners(const std::vector<WinnerRow>& rows, DeviceInfo device, Candidat
     others_ = std::make_shared<const OtherCards>(std::move(others), std::move(more), device_);
     // A user's rows come first, so that the first of equals is theirs.
     std::stable_partition(tuned_.begin(), tuned_.end(), [](const Tuned& tuned) { return tuned.winner.origin == "user"; });
+    for (std::size_t i = 0; i < tuned_.size(); ++i) places_[in_any_mode(tuned_[i].problem)].push_back(i);
 }
 
 bool Winners::may_serve(const GemmProblem& problem, const Tuned& tuned) const {
@@ -180,11 +187,21 @@ bool Winners::fits(const GemmProblem& problem, const KernelConfig& config, std::
     return most_workspace == kAnyWorkspace || workspace_bytes(problem, config, device_) <= most_workspace;
 }
 
-const Winners::Tuned* Winners::exact_winner(const GemmProblem& problem, std::int64_t most_workspace, std::string& passed_over) const {
+const WinnerRow* Winners::exact_winner(const GemmProblem& asked) const {
+    const GemmProblem problem = with_alignment(asked, asked.alignment);
+    std::string ignored;
+    const Tuned* const tuned = is_empty(problem) || problem.k == 0 ? nullptr : find_exact(problem, kAnyWorkspace, ignored);
+    return tuned ? &tuned->winner : nullptr;
+}
+
+const Winners::Tuned* Winners::find_exact(const GemmProblem& problem, std::int64_t most_workspace, std::string& passed_over) const {
+    const auto places = places_.find(in_any_mode(problem));
+    if (places == places_.end()) return nullptr;
     const Tuned* exact = nullptr;
-    for (const Tuned& tuned : tuned_) {
+    for (const std::size_t place : places->second) {
+        const Tuned& tuned = tuned_[place];
         const WinnerRow& row = tuned.winner;
-        if (!same_but_compute(tuned.problem, problem) || !may_serve(problem, tuned)) continue;
+        if (!may_serve(problem, tuned)) continue;
         if (const std::optional<std::string> invalid = why_unfit(problem, row.config, device_)) {
             passed_over = fmt::format("its winner in the database is not valid: {}", *invalid);
             continue;
@@ -219,7 +236,7 @@ std::optional<MeasuredCandidate> Winners::fastest_candidate(const GemmProblem& p
 
 std::optional<Selection> Winners::select_exact(const GemmProblem& problem, std::int64_t most_workspace, std::string& passed_over,
                                                bool& can_read) const {
-    const Tuned* const winner = exact_winner(problem, kAnyWorkspace, passed_over);
+    const Tuned* const winner = find_exact(problem, kAnyWorkspace, passed_over);
     if (!winner) return std::nullopt;
     const KernelConfig& config = winner->winner.config;
     if (fits(problem, config, most_workspace))
@@ -240,7 +257,7 @@ std::optional<Selection> Winners::select_exact(const GemmProblem& problem, std::
                          .measured_us = candidate->measurement.median_us};
     // The winner is another compute mode's, or one that ships with tmm.
     std::string ignored;
-    if (const Tuned* const other = exact_winner(problem, most_workspace, ignored))
+    if (const Tuned* const other = find_exact(problem, most_workspace, ignored))
         return Selection{
             .config = other->winner.config,
             .match = Match::exact,

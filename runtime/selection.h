@@ -10,11 +10,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "db/tuning_database.h"
 #include "generator/machine/device_info.h"
 #include "generator/plan/launch_plan.h"
+#include "generator/problem_hash.h"
 #include "runtime/near_times.h"
 #include "runtime/other_cards.h"
 #include "tmm/vocabulary/config.h"
@@ -67,6 +69,9 @@ public:
     // and the sentence says so.
     Selection select(const GemmProblem& problem, std::int64_t most_workspace = kAnyWorkspace) const;
 
+    // The winner of the very problem that select() takes where workspace is not bounded; null where there is none.
+    const WinnerRow* exact_winner(const GemmProblem& problem) const;
+
     const DeviceInfo& device() const { return device_; }
 
 private:
@@ -75,7 +80,7 @@ private:
     bool may_serve(const GemmProblem& problem, const Tuned& tuned) const;
     bool fits(const GemmProblem& problem, const KernelConfig& config, std::int64_t most_workspace) const;
     // The winner is null where there is none. The last reason why one can't serve goes to passed_over.
-    const Tuned* exact_winner(const GemmProblem& problem, std::int64_t most_workspace, std::string& passed_over) const;
+    const Tuned* find_exact(const GemmProblem& problem, std::int64_t most_workspace, std::string& passed_over) const;
     struct NearProblem {
         const Tuned* tuned = nullptr;
         // In doublings, with what else differs.
@@ -112,7 +117,13 @@ private:
     std::optional<Selection> select_exact(const GemmProblem& problem, std::int64_t most_workspace, std::string& passed_over,
                                           bool& can_read) const;
 
+    struct Hash {
+        std::size_t operator()(const GemmProblem& problem) const { return static_cast<std::size_t>(hash_of(problem)); }
+    };
+
     std::vector<Tuned> tuned_;
+    // The places in tuned_ of each problem, whatever its compute mode.
+    std::unordered_map<GemmProblem, std::vector<std::size_t>, Hash> places_;
     DeviceInfo device_;
     CandidateSource candidates_;
     // Shared so that winners can be moved.

@@ -129,13 +129,16 @@ TEST_CASE("candidates come fastest first, failures with their reason") {
 TEST_CASE("an untuned shape is named, with the nearest tuned ones") {
     const TemporaryDirectory directory;
     fill(directory / "tmm.db");
-    for (const char* command : {"show 1000x1000x1000", "candidates 1000 1000 1000"}) {
+    for (const char* command : {"show 1001x1001x1001", "candidates 1001 1001 1001"}) {
         const auto result = tool(directory, command);
         CHECK(result.status == 6);
-        CHECK(result.out.empty());
-        CHECK_CONTAINS(result.err, "'1000x1000x1000' has not been tuned");
-        CHECK_CONTAINS(result.err, "'1024x1024x1024 ops=nt', '16x4096x4096'");
+        CHECK_CONTAINS(result.err, "'1001x1001x1001' has not been tuned; the nearest tuned: '1000x1000x1000'");
     }
+    // It ships, and nothing of it was measured here.
+    const auto result = tool(directory, "candidates 1000 1000 1000");
+    CHECK(result.status == 6);
+    CHECK(result.out.empty());
+    CHECK_CONTAINS(result.err, "'1000x1000x1000' has a winner here, but no measurements");
 }
 
 TEST_CASE("export and import round-trip to the byte, as CSV and as JSON") {

@@ -11,6 +11,7 @@
 #include "db/fields.h"
 #include "db/prediction.h"
 #include "db/records.h"
+#include "db/winner_list.h"
 #include "generator/machine/device_model.h"
 #include "generator/prediction/cost_model.h"
 #include "generator/search/search_space.h"
@@ -30,11 +31,6 @@ struct ConfigOrder {
 GemmProblem in_default_mode(GemmProblem problem) {
     problem.compute = default_compute(problem.type_a);
     return problem;
-}
-
-// The emulated device's times say nothing, and nothing is predicted of them.
-std::optional<DeviceInfo> modelled(const DeviceInfo& device, TuningDatabase& database) {
-    return device.emulated ? std::nullopt : modelled_device(device, database);
 }
 
 std::optional<Ceilings> ceilings_of(const DeviceInfo& device, const std::optional<Ceilings>& measured) {
@@ -129,7 +125,7 @@ private:
         const auto place = static_cast<std::size_t>(found - devices.begin());
         if (found == devices.end())
             devices.push_back(
-                {.info = device, .modelled = modelled(device, database_), .ceilings = ceilings_of(device, options_.ceilings)});
+                {.info = device, .modelled = modelled_device(device, database_), .ceilings = ceilings_of(device, options_.ceilings)});
         return place;
     }
 
@@ -140,7 +136,7 @@ private:
             const auto group = groups_.find({winner.device, to_text(in_default_mode(row.problem))});
             if (group != groups_.end()) winner.group = group->second;
             winner.candidates = chosen_from_[{winner.device, to_text(row.problem)}];
-            winner.row = std::move(row);
+            winner.row = listed(std::move(row), options_.choose).row;
             content_.winners.push_back(std::move(winner));
         }
     }

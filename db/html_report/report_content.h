@@ -8,6 +8,7 @@
 
 #include "db/device_filter.h"
 #include "db/html_report/ceilings.h"
+#include "db/library_choice.h"
 #include "db/records.h"
 #include "db/tuning_database.h"
 
@@ -72,6 +73,8 @@ struct ReportContent {
 
 struct HtmlReportOptions {
     DeviceFilter devices = {};
+    // May be empty: then winners are shown as they were decided on.
+    LibraryChooser choose = {};
     // Most candidates that the page shows. More are thinned out: each problem keeps its fastest and a sample of the others. So many keep
     // the page below 2 MB.
     std::size_t most_candidates = 40'000;

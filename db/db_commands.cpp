@@ -13,6 +13,7 @@
 
 #include "db/device_filter.h"
 #include "db/html_report/html_report.h"
+#include "db/list_keys.h"
 #include "db/problem_report.h"
 #include "db/record_text.h"
 #include "db/report.h"
@@ -85,10 +86,16 @@ ExitStatus told_status(const CommandLine& line, const std::filesystem::path& fil
     return ExitStatus::bad_input;
 }
 
+std::vector<ListedWinner> chosen(const CommandLine& line, const std::vector<WinnerRow>& rows, const ReportOptions& options) {
+    auto winners = with_conditions(listed(rows, options.choose), line.values("where"));
+    if (line.has("sort")) sort_by(winners, line.text("sort"));
+    return winners;
+}
+
 ExitStatus list(const CommandLine& line, const LibraryChooserMaker& make_chooser) {
     TuningDatabase database(database_file(line), Mode::read_only);
     const auto options = report_options(line, names_of(database.devices()), make_chooser(database_file(line)));
-    const auto winners = listed(winners_of(database, options.devices), options.choose);
+    const auto winners = chosen(line, winners_of(database, options.devices), options);
     if (line.has("json"))
         print(winners_json(winners));
     else if (winners.empty())
@@ -100,7 +107,7 @@ ExitStatus list(const CommandLine& line, const LibraryChooserMaker& make_chooser
 
 ExitStatus shipped(const CommandLine& line, const LibraryChooserMaker& make_chooser) {
     const auto options = report_options(line, names_of_shipped(), make_chooser(std::nullopt));
-    const auto winners = listed(shipped_winners_of(options.devices), options.choose);
+    const auto winners = chosen(line, shipped_winners_of(options.devices), options);
     print(line.has("json") ? winners_json(winners) : winners_report(winners, "shipped", options));
     return ExitStatus::done;
 }

@@ -1,0 +1,135 @@
+// ls --sort and --where.
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "database_fixture.h"
+#include "db/list_keys.h"
+#include "db/records.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/prediction/predicted_config.h"
+#include "generator/text/text.h"
+
+using namespace tmm;
+using namespace tmm::testing;
+using Mode = TuningDatabase::Mode;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+bool contains(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+CommandResult tool(const fs::path& folder, const std::string& words) {
+    return run_command(fmt::format("cd '{}' && TMM_DB=t.db {}/db/tmm-db {}", folder.string(), TMM_BINARY_DIR, words));
+}
+
+// Shapes that ship for no GPU, on two GPUs; the second one takes half the time.
+void fill(const fs::path& file, const std::vector<std::string>& devices = {"NVIDIA L40S", "NVIDIA L4"}) {
+    TuningDatabase database(file, Mode::read_write_create);
+    double factor = 1;
+    for (const std::string& device : devices) {
+        database.set_environment(environment_of(device, 89, 142));
+        double us = 10 * factor;
+        for (const char* shape : {"300 300 300", "24 600 600 dtype=bf16 ops=nt", "700 700 20 batch=3", "8 8 8"}) {
+            const GemmProblem problem = problem_of(shape);
+            const KernelConfig winner = problem.type_a == ElementType::f32 ? tiled_config(us > 20 * factor ? 16 : 32)
+                                                                           : default_config(problem, assumed_device("89"));
+            for (const double slower : {1.5, 1.2}) database.record(problem, tiled_config(8), {}, measured(us * slower));
+            database.record(problem, winner, {}, measured(us));
+            for (const char* reason : {"the first", "the second"})
+                database.decide(problem, {}, {.config = winner, .median_us = us, .candidates = 2, .reason = reason, .default_us = us + 10});
+            us += 7 * factor;
+        }
+        database.record(
+            {.read_bytes = 0.5e6, .fmas = 36e6, .fmas_of_one_sm = 0.28e6, .mma_16 = 80e6, .mma_clock = 2200, .launch_gap = 0.5});
+        factor /= 2;
+    }
+}
+
+std::vector<std::string> shapes(const CommandResult& result) {
+    std::vector<std::string> found;
+    const json listed = json::parse(result.out);
+    for (const auto& device : listed["devices"])
+        for (const auto& problem : device["problems"]) found.push_back(problem["problem"]);
+    return found;
+}
+
+using Shapes = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("ls sorts by any key, in either direction") {
+    const TemporaryDirectory directory;
+    const fs::path folder = directory / "";
+    fill(folder / "t.db", {"NVIDIA L4"});
+    const auto sorted = [&](const std::string& key) { return shapes(tool(folder, "ls --json --sort " + key)); };
+    const Shapes by_time = {"300x300x300", "24x600x600 dtype=bf16 ops=nt", "700x700x20 batch=3", "8x8x8"};
+    CHECK(sorted("us") == by_time);
+    CHECK(sorted("-us") == Shapes(by_time.rbegin(), by_time.rend()));
+    CHECK(sorted("vs_default") == Shapes(by_time.rbegin(), by_time.rend()));
+    CHECK(sorted("m") == Shapes{"8x8x8", "24x600x600 dtype=bf16 ops=nt", "300x300x300", "700x700x20 batch=3"});
+    CHECK(sorted("dtype").front() == "24x600x600 dtype=bf16 ops=nt");
+    CHECK(sorted("-batch").front() == "700x700x20 batch=3");
+    CHECK(sorted("shape").size() == 4);
+    for (const std::string& key : list_keys()) {
+        CAPTURE(key);
+        const Shapes all = sorted(key);
+        CHECK(all.size() == 4);
+    }
+    const auto wrong = tool(folder, "ls --sort tflop");
+    CHECK(wrong.status == 1);
+    CHECK_MESSAGE(contains(wrong.err, "--sort tflop: there is no key 'tflop'; did you mean tflops?"), wrong.err);
+    // A table is sorted as the JSON is.
+    const auto table = tool(folder, "ls --sort -m").out;
+    CHECK(table.find("700x700x20") < table.find("300x300x300"));
+    CHECK(contains(tool(folder, "shipped --gpu H200 --sort -m --where dtype=f32").out, "H200"));
+}
+
+TEST_CASE("ls --where keeps what meets all conditions, and fails where nothing does") {
+    const TemporaryDirectory directory;
+    const fs::path folder = directory / "";
+    fill(folder / "t.db", {"NVIDIA L4"});
+    const auto with = [&](const std::string& conditions) { return shapes(tool(folder, "ls --json " + conditions)); };
+    CHECK(with("--where 'm<=24'") == Shapes{"8x8x8", "24x600x600 dtype=bf16 ops=nt"});
+    CHECK(with("--where 'm<24'") == Shapes{"8x8x8"});
+    CHECK(with("--where m=300") == Shapes{"300x300x300"});
+    CHECK(with("--where 'm!=300' --where 'batch>=2'") == Shapes{"700x700x20 batch=3"});
+    CHECK(with("--where dtype=BF16") == Shapes{"24x600x600 dtype=bf16 ops=nt"});
+    CHECK(with("--where ops=nt") == Shapes{"24x600x600 dtype=bf16 ops=nt"});
+    CHECK(with("--where 'us>25' --where family=tiled") == Shapes{"8x8x8"});
+    CHECK(with("--where family=tiled --where block_m=32") == Shapes{"300x300x300"});
+    CHECK(with("--where origin=user --where epilogue=none").size() == 4);
+    struct Wrong {
+        const char* condition;
+        int status;
+        const char* said;
+    };
+    for (const Wrong& wrong : {Wrong{"m", 1, "is no condition; write a key"},
+                               {"m=", 1, "is no condition"},
+                               {"=3", 1, "is no condition"},
+                               {"m=>3", 1, "is no condition"},
+                               {"m=three", 1, "m = 'three' is not a number"},
+                               {"mm=3", 1, "there is no key 'mm'"},
+                               {"dtype<bf16", 1, "dtype has no order"},
+                               {"m=301", 6, "no winner meets it; the values of m are 8, 24, 300, 700"},
+                               {"dtype=bfloat16", 6, "the values of dtype are bf16, f32"}}) {
+        CAPTURE(std::string(wrong.condition));
+        const auto result = tool(folder, fmt::format("ls --where '{}'", wrong.condition));
+        CHECK(result.status == wrong.status);
+        CHECK(result.out == "");
+        CHECK_MESSAGE(contains(result.err, fmt::format("--where {}: ", wrong.condition)), result.err);
+        CHECK_MESSAGE(contains(result.err, wrong.said), result.err);
+    }
+    // Of very many values the least and the largest are told.
+    const auto result = tool(folder, "shipped --where 'm<0'");
+    CHECK(result.status == 6);
+    CHECK_MESSAGE(contains(result.err, "no winner meets it; m is from 1 to "), result.err);
+}

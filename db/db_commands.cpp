@@ -141,7 +141,9 @@ ExitStatus diff(const CommandLine& line, const LibraryChooserMaker&) {
     auto known = names_of(a.devices());
     std::ranges::copy(names_of(b.devices()), std::back_inserter(known));
     const auto options = report_options(line, known);
-    const WinnerDifference difference = winner_difference(a, b, options.devices);
+    const bool across = line.has("against");
+    const DeviceFilter of_b = across ? DeviceFilter(line.text("against"), names_of(b.devices())) : options.devices;
+    const WinnerDifference difference = winner_difference(a, b, options.devices, of_b, across);
     print(line.has("json") ? difference_json(difference) : difference_report(difference, options));
     return ExitStatus::done;
 }

@@ -35,9 +35,11 @@ std::string compared_text(const StaleWinners& device) {
 }  // namespace
 
 std::string difference_report(const WinnerDifference& difference, const ReportOptions& options) {
+    // Of two devices each problem's winners differ in their times, if not in their configs.
+    const auto is_shown = [&](const WinnerPair& pair) { return difference.across || !pair.same_config(); };
     std::vector<WinnerRow> devices;
     for (const WinnerPair& pair : difference.pairs)
-        if (!pair.same_config()) devices.push_back(pair.either());
+        if (is_shown(pair)) devices.push_back(pair.either());
     std::string text;
     for (const auto& group : by_device(devices)) {
         TextTable table({{"shape"},
@@ -47,12 +49,19 @@ std::string difference_report(const WinnerDifference& difference, const ReportOp
                          {.head = "config of A", .fit = TableColumn::Fit::wraps},
                          {.head = "config of B", .fit = TableColumn::Fit::below}});
         for (const WinnerPair& pair : difference.pairs) {
-            if (pair.same_config() || model_of(pair.either()) != model_of(group.front())) continue;
+            if (!is_shown(pair) || (!difference.across && model_of(pair.either()) != model_of(group.front()))) continue;
             table.add({to_text(pair.either().problem), pair.a ? time_text(pair.a->median_us) : "-",
                        pair.b ? time_text(pair.b->median_us) : "-", pair.ratio() > 0 ? fmt::format("{:.3f}", pair.ratio()) : "-",
                        pair.a ? config_text(pair.a->config, options) : "-", pair.b ? config_text(pair.b->config, options) : "-"});
         }
-        text += device_line(group.front(), options) + table.text(options.screen) + "\n";
+        const std::string head =
+            difference.across
+                ? hanging(fmt::format("A: {}; B: {}", device_text(difference.across->first), device_text(difference.across->second)),
+                          columns_of(options), kReportIndent) +
+                      "\n"
+                : device_line(group.front(), options);
+        text += head + table.text(options.screen) + "\n";
+        if (difference.across) break;
     }
     text += hanging(fmt::format("{} tuned problems in both, {} of them with different winners; {} only in A, {} only in B", difference.both,
                                 difference.different, difference.only_a, difference.only_b),

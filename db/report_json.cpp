@@ -13,6 +13,9 @@ namespace {
 Json device_json(const WinnerRow& winner) {
     return tmm::device_json(winner.device, winner.compute_capability, winner.sm_count);
 }
+Json device_json(const DeviceModel& device) {
+    return tmm::device_json(device.name, device.compute_capability, device.sm_count);
+}
 
 Json side_json(const std::optional<WinnerRow>& winner) {
     if (!winner) return nullptr;
@@ -56,7 +59,11 @@ std::string difference_json(const WinnerDifference& difference) {
         json["same_config"] = pair.same_config();
         pairs.push_back(json);
     }
+    Json across = nullptr;
+    if (difference.across) across = {{"a", device_json(difference.across->first)}, {"b", device_json(difference.across->second)}};
     return json_text({{"problems", pairs},
+                      {"across", across},
+                      {"timed", difference.timed},
                       {"both", difference.both},
                       {"different", difference.different},
                       {"only_a", difference.only_a},

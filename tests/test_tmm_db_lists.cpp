@@ -1,4 +1,5 @@
-// ls --sort and --where.
+// ls --sort and --where, and diff across GPUs.
+#include <SQLiteCpp/Database.h>
 #include <doctest/doctest.h>
 #include <fmt/core.h>
 
@@ -14,6 +15,7 @@
 #include "generator/machine/assumed_device.h"
 #include "generator/prediction/predicted_config.h"
 #include "generator/text/text.h"
+#include "json_schema_testing.h"
 
 using namespace tmm;
 using namespace tmm::testing;
@@ -132,4 +134,35 @@ TEST_CASE("ls --where keeps what meets all conditions, and fails where nothing d
     const auto result = tool(folder, "shipped --where 'm<0'");
     CHECK(result.status == 6);
     CHECK_MESSAGE(contains(result.err, "no winner meets it; m is from 1 to "), result.err);
+}
+
+TEST_CASE("diff compares two GPUs: two databases of one each, or one database and two names") {
+    const TemporaryDirectory directory;
+    const fs::path folder = directory / "";
+    fill(folder / "t.db");
+    fill(folder / "a.db", {"NVIDIA L40S"});
+    fill(folder / "b.db", {"NVIDIA L4"});
+    SQLite::Database(folder / "b.db", SQLite::OPEN_READWRITE).exec("UPDATE selection SET median_us = median_us / 2");
+    for (const char* words : {"diff a.db b.db", "diff t.db t.db --gpu L40S --against L4", "diff a.db t.db --against L4 --gpu L40S"}) {
+        CAPTURE(std::string(words));
+        const auto result = tool(folder, words);
+        CHECK_MESSAGE(result.status == 0, result.err);
+        CHECK_MESSAGE(contains(result.out, "A: NVIDIA L40S (compute capability 8.9, 142 SMs); B: NVIDIA L4 ("), result.out);
+        CHECK_MESSAGE(contains(result.out, "4 tuned problems in both"), result.out);
+        CHECK_MESSAGE(contains(result.out, "geometric mean of 4: 2.000"), result.out);
+        const auto as_json = tool(folder, std::string(words) + " --json");
+        CHECK(schema_faults("diff.json", as_json.out) == "");
+        const json difference = json::parse(as_json.out);
+        CHECK(difference["across"]["b"]["device"] == "NVIDIA L4");
+        CHECK(difference["timed"] == 4);
+    }
+    // One GPU on both sides is compared with itself.
+    const json same = json::parse(tool(folder, "diff t.db a.db --json").out);
+    CHECK(same["across"].is_null());
+    CHECK(same["both"] == 4);
+    CHECK(same["only_a"] == 4);
+    const auto several = tool(folder, "diff t.db t.db --against L4");
+    CHECK(several.status == 1);
+    CHECK_MESSAGE(contains(several.err, "A has winners of several devices; write more of a name: NVIDIA L4, NVIDIA L40S"), several.err);
+    CHECK(tool(folder, "diff a.db a.db --against L4").status == 6);
 }

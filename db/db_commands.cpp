@@ -1,6 +1,7 @@
 #include "db/db_commands.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -8,6 +9,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -203,6 +205,44 @@ ExitStatus merge(const CommandLine& line, const LibraryChooserMaker&) {
     return status;
 }
 
+std::string counted(const TuningDatabase::Forgotten& forgotten) {
+    std::vector<std::string> parts;
+    for (const auto& [count, name] : {std::pair{forgotten.measurements, "measurement"},
+                                      {forgotten.decisions, "decision"},
+                                      {forgotten.announcements, "unfinished run"},
+                                      {forgotten.profiles, "machine profile"}})
+        if (count > 0) parts.push_back(fmt::format("{} {}{}", count, name, count == 1 ? "" : "s"));
+    return parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ", "));
+}
+
+ExitStatus forget(const CommandLine& line, const LibraryChooserMaker&) {
+    if (line.words().empty() && !line.has("gpu") && !line.has("remeasured"))
+        throw Error(ExitStatus::usage, "'forget' needs a shape, --gpu or --remeasured", {}, "say what to forget; --dry-run only counts it");
+    TuningDatabase::ForgetRequest request{.only_superseded = line.has("remeasured"), .only_count = line.has("dry-run")};
+    if (!line.words().empty()) request.problem = problem_of(line);
+    const std::filesystem::path file = database_file(line);
+    TuningDatabase database(file, request.only_count ? Mode::read_only : Mode::read_write);
+    request.devices = database.devices();
+    const DeviceFilter filter(line.text("gpu"), names_of(request.devices));
+    std::erase_if(request.devices, [&](const DeviceModel& device) { return !filter.takes(device.name); });
+    const auto kilobytes = [&] {
+        std::error_code ignored;
+        return static_cast<double>(std::filesystem::file_size(file, ignored)) * 1e-3;
+    };
+    const double before = kilobytes();
+    const auto forgotten = database.forget(request);
+    const std::string replaced = request.only_superseded ? " that later ones have taken the place of" : "";
+    const std::string what = counted(forgotten) + replaced;
+    if (request.problem && forgotten.is_nothing())
+        throw Error(ExitStatus::no_winner, fmt::format("{} is known of '{}'{}", what, to_text(*request.problem), on_named(filter)),
+                    database_name(line), "'tmm-db ls' lists what is");
+    if (request.only_count)
+        print(fmt::format("would be forgotten: {}\n", what));
+    else
+        print(fmt::format("forgotten: {}; {} has {:.0f} kB, it had {:.0f}\n", what, database_name(line), kilobytes(), before));
+    return ExitStatus::done;
+}
+
 ExitStatus verify(const CommandLine& line, const LibraryChooserMaker&) {
     TuningDatabase database(database_file(line), Mode::read_only);
     const auto faults = database.verify();
@@ -252,6 +292,7 @@ constexpr Command kCommands[] = {{"ls", list},
                                  {"export", export_records},
                                  {"import", import_records},
                                  {"merge", merge},
+                                 {"forget", forget},
                                  {"verify", verify},
                                  {"report", report}};
 

@@ -188,6 +188,25 @@ public:
 
     // Merges another tmm database into this one. The other file stays as it is.
     Inserted merge(const std::filesystem::path& other);
+    struct ForgetRequest {
+        std::vector<DeviceModel> devices = {};
+        // In each of its compute modes; all problems where there is none, and what was measured of the devices themselves.
+        std::optional<GemmProblem> problem = {};
+        // Only measurements of which there is a later one of the same kernel and config, and decisions that a later one has replaced.
+        bool only_superseded = false;
+        // Nothing is removed, and the database may be one that is only read.
+        bool only_count = false;
+    };
+    struct Forgotten {
+        int measurements = 0;
+        int decisions = 0;
+        int announcements = 0;
+        int profiles = 0;
+
+        bool is_nothing() const { return measurements + decisions + announcements + profiles == 0; }
+    };
+    // Removes rows, and what nothing refers to any more, and makes the file smaller.
+    Forgotten forget(const ForgetRequest& request);
     // Everything found wrong with the file: SQLite's integrity check, foreign keys, values out of range. The list is empty where the file
     // is sound.
     std::vector<std::string> verify();

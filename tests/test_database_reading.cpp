@@ -76,7 +76,8 @@ void check_commands(const fs::path& folder) {
     for (const char* command :
          {"tmm-db ls", "tmm-db show 16x16x16", "tmm-db candidates 16x16x16", "tmm-db stale", "tmm-db export --csv", "tmm-db export --json",
           "tmm-db verify", "tmm-db report --html /dev/null", "tmm-db bundle --gpu host --out b.tmm", "tmm-db diff t.db own.db",
-          "tmm-db diff own.db t.db", "tmm-db merge --db /dev/shm/tmm-test-$$.db t.db", "tmm-gen --shape 16x16x16 --db t.db"}) {
+          "tmm-db diff own.db t.db", "tmm-db forget --remeasured --dry-run", "tmm-db forget --gpu host --dry-run",
+          "tmm-db merge --db /dev/shm/tmm-test-$$.db t.db", "tmm-gen --shape 16x16x16 --db t.db"}) {
         CAPTURE(std::string(command));
         const CommandResult result = run_command(there + command + "; s=$?; rm -f /dev/shm/tmm-test-$$.db; exit $s");
         CHECK_MESSAGE(result.status == 0, result.err);

@@ -1,4 +1,4 @@
-// ls --sort and --where, and diff across GPUs.
+// ls --sort and --where, diff across GPUs, and forget.
 #include <SQLiteCpp/Database.h>
 #include <doctest/doctest.h>
 #include <fmt/core.h>
@@ -62,6 +62,10 @@ std::vector<std::string> shapes(const CommandResult& result) {
     for (const auto& device : listed["devices"])
         for (const auto& problem : device["problems"]) found.push_back(problem["problem"]);
     return found;
+}
+
+int count(const fs::path& file, const std::string& what) {
+    return SQLite::Database(file).execAndGet("SELECT count(*) FROM " + what).getInt();
 }
 
 using Shapes = std::vector<std::string>;
@@ -165,4 +169,98 @@ TEST_CASE("diff compares two GPUs: two databases of one each, or one database an
     CHECK(several.status == 1);
     CHECK_MESSAGE(contains(several.err, "A has winners of several devices; write more of a name: NVIDIA L4, NVIDIA L40S"), several.err);
     CHECK(tool(folder, "diff a.db a.db --against L4").status == 6);
+}
+
+TEST_CASE("forget removes a device, a shape or what was measured anew, and nothing else") {
+    const TemporaryDirectory directory;
+    const fs::path folder = directory / "";
+    const fs::path file = folder / "t.db";
+    const auto anew = [&] {
+        fs::remove(file);
+        fill(file);
+        REQUIRE(count(file, "measurement") == 24);
+        REQUIRE(count(file, "selection") == 16);
+    };
+    anew();
+    // Only counted at first.
+    auto result = tool(folder, "forget --gpu L4 --dry-run");
+    CHECK_MESSAGE(result.out == "would be forgotten: 12 measurements, 8 decisions, 1 machine profile\n", result.out);
+    CHECK(count(file, "measurement") == 24);
+    result = tool(folder, "forget --gpu L4");
+    CHECK(result.status == 0);
+    CHECK_MESSAGE(contains(result.out, "forgotten: 12 measurements, 8 decisions, 1 machine profile; t.db has "), result.out);
+    CHECK(count(file, "device") == 1);
+    CHECK(count(file, "environment") == 1);
+    CHECK(count(file, "machine_rates") == 1);
+    CHECK(count(file, "measurement") == 12);
+    CHECK(count(file, "winner") == 4);
+    CHECK_MESSAGE(tool(folder, "verify").status == 0, tool(folder, "verify").out);
+    CHECK(tool(folder, "forget --gpu L4").status == 6);
+
+    anew();
+    result = tool(folder, "forget 24 600 600 dtype=bf16 ops=nt");
+    CHECK_MESSAGE(contains(result.out, "forgotten: 6 measurements, 4 decisions; "), result.out);
+    CHECK(count(file, "problem") == 3);
+    CHECK(count(file, "machine_rates") == 2);
+    CHECK(tool(folder, "show '24 600 600 dtype=bf16 ops=nt' --gpu L4").status == 6);
+    CHECK_MESSAGE(tool(folder, "verify").status == 0, tool(folder, "verify").out);
+    result = tool(folder, "forget 24 600 600 dtype=bf16 ops=nt");
+    CHECK(result.status == 6);
+    CHECK_MESSAGE(contains(result.err, "nothing is known of '24x600x600 dtype=bf16 ops=nt'"), result.err);
+
+    anew();
+    result = tool(folder, "forget 8x8x8 --gpu L40S");
+    CHECK_MESSAGE(contains(result.out, "forgotten: 3 measurements, 2 decisions; "), result.out);
+    CHECK(count(file, "winner") == 7);
+
+    anew();
+    const std::string winners = tool(folder, "ls").out;
+    result = tool(folder, "forget --remeasured");
+    CHECK_MESSAGE(contains(result.out, "forgotten: 8 measurements, 8 decisions that later ones have taken the place of; "), result.out);
+    CHECK(count(file, "measurement WHERE median_us > 14.9 AND median_us < 15.1 AND problem_id = 1") == 0);
+    CHECK(count(file, "selection WHERE reason = 'the first'") == 0);
+    CHECK(tool(folder, "ls").out == winners);
+    CHECK_MESSAGE(tool(folder, "verify").status == 0, tool(folder, "verify").out);
+    CHECK(contains(tool(folder, "forget --remeasured").out, "forgotten: nothing that later ones have taken the place of; "));
+
+    // What another database still has comes back.
+    fs::copy_file(file, folder / "copy.db");
+    REQUIRE(tool(folder, "forget --gpu L4").status == 0);
+    REQUIRE(tool(folder, "merge copy.db").status == 0);
+    CHECK(tool(folder, "ls").out == winners);
+}
+
+TEST_CASE("forget --dry-run counts what would go, and writes nothing") {
+    const TemporaryDirectory directory;
+    const fs::path folder = directory / "";
+    fill(folder / "full.db");
+    const std::string bytes = read_file(folder / "full.db");
+    for (const char* what : {"--gpu L4", "--remeasured", "8x8x8", "8x8x8 --gpu L40S --remeasured", "--remeasured --gpu L4"}) {
+        CAPTURE(std::string(what));
+        const auto counted = tool(folder, fmt::format("forget {} --dry-run --db full.db", what));
+        CHECK(counted.status == 0);
+        CHECK(read_file(folder / "full.db") == bytes);
+        fs::copy_file(folder / "full.db", folder / "t.db", fs::copy_options::overwrite_existing);
+        const auto removed = tool(folder, fmt::format("forget {}", what));
+        CHECK(removed.status == 0);
+        const auto told = [](const std::string& text) { return text.substr(text.find(": "), text.find_first_of(";\n") - text.find(": ")); };
+        CHECK(told(counted.out) == told(removed.out));
+        CHECK(told(counted.out).size() > 10);
+    }
+}
+
+TEST_CASE("forget wants to be told what, and leaves a database that it can't write to") {
+    const TemporaryDirectory directory;
+    const fs::path folder = directory / "";
+    fill(folder / "t.db");
+    const std::string bytes = read_file(folder / "t.db");
+    const auto nothing = tool(folder, "forget");
+    CHECK(nothing.status == 1);
+    CHECK_MESSAGE(contains(nothing.err, "'forget' needs a shape, --gpu or --remeasured"), nothing.err);
+    CHECK(tool(folder, "forget 8x8").status == 1);
+    CHECK(tool(folder, "forget --gpu H2OO").status == 6);
+    CHECK(tool(folder, "forget 9x9x9").status == 6);
+    CHECK(tool(folder, "forget 8x8x8 --db none.db").status == 5);
+    CHECK(read_file(folder / "t.db") == bytes);
+    CHECK_FALSE(fs::exists(folder / "none.db"));
 }

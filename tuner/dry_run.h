@@ -1,16 +1,20 @@
-// Lists what a run would look at, on each device.
+// Says what a run would look at, on each device.
 #pragma once
 
 #include <vector>
 
+#include "generator/error.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/terminal.h"
 #include "tuner/interrupt.h"
-#include "tuner/report.h"
 #include "tuner/tuning_options.h"
 
 namespace tmm {
 
-// with_configs: each candidate is given as text, too. Where there is no GPU the emulated device stands in, and a message on stderr says so.
-// The dry run ends early, with what it has, where it is interrupted.
-std::vector<DryRun> dry_run(const std::vector<Shape>& shapes, const TuningOptions& options, bool with_configs, const Interrupt& interrupt);
+// Prints each problem as soon as it has been looked at, so that a long list shows its beginning at once. json: each candidate's config,
+// too. Where there is no GPU the emulated device stands in, and a message on stderr says so. Where it is interrupted, what it has is
+// printed as well, and the status is interrupted.
+ExitStatus dry_run(const std::vector<Shape>& shapes, const TuningOptions& options, bool json, const Screen& screen,
+                   const Interrupt& interrupt);
 
 }  // namespace tmm

@@ -65,13 +65,6 @@ Output output_of(const CommandLine& line) {
     return output;
 }
 
-ExitStatus print_dry_run(const std::vector<Shape>& shapes, const TuningOptions& options, const Output& output, const Interrupt& interrupt) {
-    const std::vector<DryRun> results = dry_run(shapes, options, output.json, interrupt);
-    if (interrupt.requested()) return ExitStatus::interrupted;
-    fmt::print("{}", output.json ? json_text(results) : table_text(results, output.screen));
-    return ExitStatus::done;
-}
-
 // An exit status of its own is explained where errors are, too: standard output may be in a file.
 void say_what_lacks(const RunReport& report) {
     const std::vector<const ProblemReport*> lacking = report.without_winner();
@@ -139,8 +132,9 @@ ExitStatus run(const CommandLine& line) {
     options.ordinals = parse_gpus(line.text("gpu"), line.tool().name);
     try {
         if (line.has("record")) return record(shapes, options, line.text("record"), interrupt);
-        return line.has("dry-run") ? print_dry_run(shapes, options, output_of(line), interrupt)
-                                   : tune(shapes, options, output_of(line), interrupt);
+        const Output output = output_of(line);
+        return line.has("dry-run") ? dry_run(shapes, options, output.json, output.screen, interrupt)
+                                   : tune(shapes, options, output, interrupt);
     } catch (const Error& error) {
         // After Ctrl-C the failure has no other cause.
         if (!interrupt.requested()) throw;

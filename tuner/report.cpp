@@ -13,11 +13,10 @@
 #include "tuner/candidates.h"
 #include "tuner/decision.h"
 #include "tuner/progress.h"
+#include "tuner/report_text.h"
 
 namespace tmm {
 namespace {
-
-constexpr std::size_t kReasonsShown = 8;
 
 std::string_view name_of(ProblemState state) {
     switch (state) {
@@ -29,21 +28,6 @@ std::string_view name_of(ProblemState state) {
         case ProblemState::not_reached: return "not_reached";
     }
     return "?";
-}
-
-std::string device_text(const DeviceInfo& device) {
-    if (device.emulated) return "host (emulated on the CPU; its times say nothing about a GPU)";
-    return fmt::format("{} (sm_{}, {} SMs)", device.name, device.compute_capability(), device.sm_count);
-}
-
-std::string count_text(int count, const char* what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
-Json rejections_json(const std::map<std::string, int>& rejections) {
-    Json reasons = Json::array();
-    for (const auto& [reason, count] : by_count(rejections)) reasons.push_back({{"reason", reason}, {"count", count}});
-    return reasons;
 }
 
 // The emulated device has none.
@@ -62,17 +46,17 @@ int gpus(const RunReport& report) {
     return count;
 }
 
+// What was never begun is counted, and not listed: a run of a million problems may be interrupted at the first.
+bool was_not_reached(const ProblemReport& problem) {
+    return problem.state == ProblemState::not_reached && problem.reason.empty();
+}
+
 // Counts outcomes that a correct kernel never has.
 int wrong_results(const ProblemReport& problem) {
     int count = 0;
     for (const auto& [outcome, candidates] : problem.failed)
         if (outcome == Outcome::wrong_result || outcome == Outcome::inaccurate) count += candidates;
     return count;
-}
-
-// Prints a sentence in as many lines as it takes; those after the first are indented.
-std::string prose(const std::string& text, const Screen& screen, std::size_t indent = 4) {
-    return hanging(printable(text), screen.wide ? 0 : screen.columns, indent) + "\n";
 }
 
 }  // namespace
@@ -86,6 +70,7 @@ std::string summary_text(const RunReport& report) {
     int predicted = 0;
     int wrong = 0;
     for (const DeviceReport& device : report.devices) {
+        problems += static_cast<int>(device.not_looked_at);
         for (const ProblemReport& problem : device.problems) {
             ++problems;
             winners += problem.has_winner() ? 1 : 0;
@@ -101,16 +86,19 @@ std::string summary_text(const RunReport& report) {
         text = problems == 1 ? "nothing to measure: the problem has a verified winner"
                              : fmt::format("nothing to measure: all {} problems have verified winners", problems);
     } else {
-        text = fmt::format("{} measured in {}; {} of {} {} a verified winner", count_text(report.measured_now(), "candidate"),
-                           duration_text(report.seconds), winners, count_text(problems, "problem"), problems == 1 ? "has" : "have");
+        text = fmt::format("{} measured in {}; {} of {} {} a verified winner",
+                           count_text(static_cast<std::size_t>(report.measured_now()), "candidate"), duration_text(report.seconds), winners,
+                           count_text(static_cast<std::size_t>(problems), "problem"), problems == 1 ? "has" : "have");
         if (before > 0) text += fmt::format(", {} of them from earlier runs", before);
     }
     if (const auto busy = report.busy(); busy && report.measured_now() > 0)
         text += fmt::format("; the {} busy {:.0f}% of the time", gpus(report) == 1 ? "GPU was" : "GPUs were", 100 * *busy);
     if (predicted > 0)
         text += fmt::format("; the budget did not reach {}, which {} a predicted config that nobody measured: run again without --budget",
-                            count_text(predicted, "problem"), predicted == 1 ? "has" : "have");
-    if (wrong > 0) text += fmt::format("; {} gave wrong results and can't win: see tmm-db candidates", count_text(wrong, "candidate"));
+                            count_text(static_cast<std::size_t>(predicted), "problem"), predicted == 1 ? "has" : "have");
+    if (wrong > 0)
+        text += fmt::format("; {} gave wrong results and can't win: see tmm-db candidates",
+                            count_text(static_cast<std::size_t>(wrong), "candidate"));
     if (cut_before > 0) text += fmt::format("; {} cut short by an earlier budget: run without --budget to measure the rest", cut_before);
     if (cut > 0) text += fmt::format("; {} cut short by the budget: run again without --budget to measure the rest", cut);
     if (report.interrupted) text += "; interrupted: run again to go on from here";
@@ -129,13 +117,18 @@ std::string table_text(const RunReport& report, const Screen& screen) {
                          {"candidates", true, 4},
                          {.head = "config", .fit = TableColumn::Fit::wraps}});
         std::string others;
+        std::size_t not_reached = device.not_looked_at;
         for (const ProblemReport& p : device.problems) {
+            if (was_not_reached(p)) {
+                ++not_reached;
+                continue;
+            }
             if (p.state == ProblemState::predicted) {
                 table.add({to_text(p.shape), "predicted", "-", "-", "-", "0", screen.wide ? fields_text(p.config) : to_text(p.config)});
                 continue;
             }
             if (!p.has_winner()) {
-                others += prose(fmt::format("{}: {}", to_text(p.shape), p.reason.empty() ? "not reached" : p.reason), screen);
+                others += prose(fmt::format("{}: {}", to_text(p.shape), p.reason), screen);
                 continue;
             }
             table.add({to_text(p.shape), short_number(p.median_us), device.device.emulated ? "-" : short_number(p.tflops()),
@@ -144,6 +137,10 @@ std::string table_text(const RunReport& report, const Screen& screen) {
                        screen.wide ? fields_text(p.config) : to_text(p.config)});
         }
         if (!table.empty()) text += table.text(screen);
+        if (not_reached > 0)
+            others += prose(
+                fmt::format("{} of {}: not reached", not_reached, count_text(device.problems.size() + device.not_looked_at, "problem")),
+                screen);
         text += others + "\n";
     }
     return text + prose(summary_text(report), screen);
@@ -153,7 +150,12 @@ std::string json_text(const RunReport& report, const std::filesystem::path& data
     Json devices = Json::array();
     for (const DeviceReport& device : report.devices) {
         Json problems = Json::array();
+        std::size_t not_reached = device.not_looked_at;
         for (const ProblemReport& p : device.problems) {
+            if (was_not_reached(p)) {
+                ++not_reached;
+                continue;
+            }
             Json problem{{"problem", to_text(p.shape)}, {"line", p.shape.line}, {"state", name_of(p.state)}};
             if (p.has_winner() || p.state == ProblemState::predicted) problem["config"] = config_json(p.config);
             if (p.has_winner()) {
@@ -178,7 +180,8 @@ std::string json_text(const RunReport& report, const std::filesystem::path& data
                            {"compute_capability", device.device.compute_capability()},
                            {"sm_count", device.device.sm_count},
                            {"profile", profile_json(device)},
-                           {"problems", problems}});
+                           {"problems", problems},
+                           {"not_reached", not_reached}});
     }
     const auto busy = report.busy();
     const Json json{{"devices", devices},
@@ -189,62 +192,6 @@ std::string json_text(const RunReport& report, const std::filesystem::path& data
                     {"interrupted", report.interrupted},
                     {"summary", summary_text(report)}};
     return json_text(json);
-}
-
-DryRun::Problem dry_run_of(const Shape& shape, const DeviceInfo& device, Effort effort, bool with_configs) {
-    DryRun::Problem problem{.shape = shape, .unserved = why_unserved(shape.problem, device), .configs = {}, .reasons = {}};
-    const SearchSpace space = search_space(shape.problem, device, effort);
-    problem.candidates = space.candidates.size();
-    if (with_configs && problem.unserved.empty())
-        for (const KernelConfig& config : space.candidates) problem.configs.push_back(to_text(config));
-    problem.rejected = space.rejections.size();
-    problem.reasons = count_by_reason(space.rejections);
-    return problem;
-}
-
-std::string table_text(const std::vector<DryRun>& dry_runs, const Screen& screen) {
-    std::string text;
-    std::size_t candidates = 0;
-    std::size_t problems = 0;
-    for (const DryRun& dry_run : dry_runs) {
-        text += prose(device_text(dry_run.device), screen);
-        for (const DryRun::Problem& problem : dry_run.problems) {
-            ++problems;
-            if (!problem.unserved.empty()) {
-                text += prose(fmt::format("{}: {}", to_text(problem.shape), problem.unserved), screen);
-                continue;
-            }
-            candidates += problem.candidates;
-            text += prose(fmt::format("{}: {}, {} rejected", to_text(problem.shape),
-                                      count_text(static_cast<int>(problem.candidates), "candidate"), problem.rejected),
-                          screen);
-            const auto reasons = by_count(problem.reasons);
-            for (std::size_t i = 0; i < std::min(reasons.size(), kReasonsShown); ++i)
-                text += prose(fmt::format("  {:5} x {}", reasons[i].second, reasons[i].first), screen, 10);
-            if (reasons.size() > kReasonsShown)
-                text += fmt::format("  and {} (--json lists them)\n",
-                                    count_text(static_cast<int>(reasons.size() - kReasonsShown), "rarer reason"));
-        }
-    }
-    return text + fmt::format("{} of {}; nothing was measured\n", count_text(static_cast<int>(candidates), "candidate"),
-                              count_text(static_cast<int>(problems), "problem"));
-}
-
-std::string json_text(const std::vector<DryRun>& dry_runs) {
-    Json devices = Json::array();
-    for (const DryRun& dry_run : dry_runs) {
-        Json problems = Json::array();
-        for (const DryRun::Problem& problem : dry_run.problems) {
-            problems.push_back({{"problem", to_text(problem.shape)},
-                                {"line", problem.shape.line},
-                                {"candidates", problem.configs},
-                                {"rejected", problem.rejected},
-                                {"rejections", rejections_json(problem.reasons)},
-                                {"reason", problem.unserved}});
-        }
-        devices.push_back({{"device", dry_run.device.name}, {"problems", problems}});
-    }
-    return json_text(Json{{"devices", devices}});
 }
 
 }  // namespace tmm

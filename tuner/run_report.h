@@ -70,6 +70,8 @@ struct DeviceReport {
     // What was measured of the device, in this run or before; predictions go by it.
     std::optional<MeasuredRates> rates = {};
     std::vector<ProblemReport> problems;
+    // More problems, which an interrupted run did not look at.
+    std::size_t not_looked_at = 0;
     // The GPUs of this model, and the time that they took together for what they were asked.
     int workers = 0;
     double busy_seconds = 0;

@@ -62,6 +62,7 @@ std::int64_t expected_milliseconds(const GemmProblem& p) {
 
 // The longest come first, each to the part that has the least to do until then.
 std::vector<Shape> shapes_of(const Shard& shard, const std::vector<Shape>& shapes) {
+    if (shard.count == 1) return shapes;
     std::vector<std::int64_t> milliseconds;
     for (const Shape& shape : shapes) milliseconds.push_back(expected_milliseconds(shape.problem));
     std::vector<std::size_t> order(shapes.size());
@@ -85,6 +86,8 @@ std::vector<Shape> shapes_of(const Shard& shard, const std::vector<Shape>& shape
 }
 
 std::vector<Shape> with_sample_sizes(const std::vector<Shape>& shapes, const DeviceInfo& device) {
+    // Problems of a list are all different.
+    if (std::none_of(shapes.begin(), shapes.end(), [](const Shape& shape) { return shape.varying != nullptr; })) return shapes;
     DeviceInfo known = device;
     known.profile = profile_of(device);
     std::vector<Shape> all;

@@ -80,9 +80,13 @@ void look_at(const Shape& shape, const TuningOptions& options, TuningDatabase& d
 // would fill the memory.
 void survey(const std::vector<Shape>& shapes, const TuningOptions& options, TuningDatabase& database, const Interrupt& interrupt,
             DeviceGroup& group) {
-    for (const Shape& shape : shapes) {
-        ProblemReport report{.shape = shape};
-        if (!interrupt.requested()) look_at(shape, options, database, group, report);
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+        if (interrupt.requested()) {
+            group.report.not_looked_at = shapes.size() - i;
+            break;
+        }
+        ProblemReport report{.shape = shapes[i]};
+        look_at(shapes[i], options, database, group, report);
         group.report.problems.push_back(std::move(report));
     }
     const auto decided =

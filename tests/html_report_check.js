@@ -33,7 +33,15 @@ function sayCharts(prefix) {
     if (byId(id).closest("section").hidden) continue;
     say(`${prefix}.${id}.points`, points(id));
     say(`${prefix}.${id}.pixels`, colouredPixels(byId(id)));
+    say(`${prefix}.${id}.width`, byId(id).width);
+    say(`${prefix}.${id}.height`, byId(id).height);
   }
+  if (byId("heat").closest("section").hidden) return;
+  say(`${prefix}.heat.note`, byId("heat-note").textContent);
+  const chart = Chart.getChart(byId("heat"));
+  const dataIndex = chart.data.datasets[0].cells.findIndex(Boolean);
+  const label = chart.options.plugins.tooltip.callbacks.label({ dataset: chart.data.datasets[0], dataIndex });
+  say(`${prefix}.heat.tip`, label.join("|"));
 }
 
 function choose(id, text) {
@@ -74,6 +82,7 @@ function checkTable() {
 async function pressPoint() {
   const chart = Chart.getChart(byId("roofline"));
   const set = chart.data.datasets.findIndex((each) => !each.isRoof && each.data.some(({ row }) => row.group >= 0));
+  if (set < 0) return;
   const place = chart.data.datasets[set].data.findIndex(({ row }) => row.group >= 0);
   const { x, y } = chart.getDatasetMeta(set).data[place];
   const box = chart.canvas.getBoundingClientRect();

@@ -255,7 +255,7 @@ std::string unescaped(std::string text) {
 }
 
 // Opens the page with the check in it.
-Seen open_in_browser(const std::string& name, std::string page, bool dark, int width) {
+Seen open_in_browser(const std::string& name, std::string page, bool dark, int width, int scale = 1) {
     const std::size_t nonce = page.find("nonce-") + 6;
     const std::string script = "<script nonce=\"" + page.substr(nonce, page.find('\'', nonce) - nonce) + "\">";
     insert_before(page, "</body>", script + read_file(TMM_SOURCE_DIR "/tests/html_report_check.js") + "</script>\n");
@@ -265,11 +265,11 @@ Seen open_in_browser(const std::string& name, std::string page, bool dark, int w
     page.insert(page.find("<style nonce"), script + listen + "</script>\n");
     const TemporaryDirectory directory;
     write_file(directory / "report.html", page);
-    const auto result =
-        run_command(fmt::format("HOME='{0}' timeout 300 {1} --headless --no-sandbox --disable-gpu --disable-dev-shm-usage "
-                                "--user-data-dir='{0}/profile' --blink-settings=preferredColorScheme={2} --window-size={3},1200 "
-                                "--virtual-time-budget=20000 --enable-logging=stderr --dump-dom 'file://{0}/report.html'",
-                                (directory / "").string(), name, dark ? 0 : 1, width));
+    const auto result = run_command(fmt::format(
+        "HOME='{0}' timeout 300 {1} --headless --no-sandbox --disable-gpu --disable-dev-shm-usage "
+        "--user-data-dir='{0}/profile' --blink-settings=preferredColorScheme={2} --window-size={3},1200 --force-device-scale-factor={4} "
+        "--virtual-time-budget=20000 --enable-logging=stderr --dump-dom 'file://{0}/report.html'",
+        (directory / "").string(), name, dark ? 0 : 1, width, scale));
     Seen seen;
     std::istringstream lines(result.out.substr(std::min(result.out.size(), result.out.find("\nCHECK\n"))));
     for (std::string line; std::getline(lines, line) && line != "END";) {
@@ -383,6 +383,35 @@ TEST_CASE("a browser draws every chart, filters and sorts, in light and dark, an
         CHECK(seen["winners.count"] == "2 of 6");
         CHECK(seen["pressed"] != "(not there)");
         CHECK(seen["tried.shape"].starts_with(seen["pressed"] + " ("));
+    }
+}
+
+TEST_CASE("a heat map of 10,000 sizes is drawn, on a screen of a large scale, too, and says what its cells are") {
+    const std::string name = draws() ? browser() : "";
+    if (name.empty()) return;
+    struct Sizes {
+        const char* shape;
+        const char* note;
+    };
+    for (const Sizes& sizes :
+         {Sizes{"{} 4096 4096 dtype=bf16", "10000 sizes of M share 100 rows"}, {"4096 {} 64", "10000 sizes of N share 40 columns"}}) {
+        ReportContent content;
+        content.devices.push_back({.info = environment_of("NVIDIA H200").device});
+        for (int size = 1; size <= 10'000; ++size)
+            content.winners.push_back({.device = 0,
+                                       .row = {.problem = problem_of(fmt::format(fmt::runtime(sizes.shape), size * 3)),
+                                               .device = "NVIDIA H200",
+                                               .config = tiled_config(16),
+                                               .median_us = 5 + size * 0.01}});
+        const std::string page = html_report(content);
+        const Seen seen = open_in_browser(name, page, false, 1200, 3);
+        CHECK(seen.faults == "");
+        CHECK(seen.number("NVIDIA H200.heat.pixels") > 1000);
+        // Each browser draws on a canvas of this size.
+        CHECK(seen.number("NVIDIA H200.heat.width") <= 16384);
+        CHECK(seen.number("NVIDIA H200.heat.height") <= 16384);
+        CHECK_MESSAGE(contains(seen["NVIDIA H200.heat.note"], sizes.note), seen["NVIDIA H200.heat.note"]);
+        CHECK_MESSAGE(contains(seen["NVIDIA H200.heat.tip"], " more"), seen["NVIDIA H200.heat.tip"]);
     }
 }
 

@@ -130,7 +130,7 @@ function choiceText(rows) {
   const timed = rows.filter((row) => row.outcome === "ok" && row.us > 0 && row.predicted > 0);
   if (timed.length < 2) return "";
   const first = timed.reduce((best, row) => (row.predicted < best.predicted ? row : best));
-  const fastest = Math.min(...timed.map((row) => row.us));
+  const fastest = extremesOf(timed.map((row) => row.us)).lowest;
   return ` What was predicted to be the fastest took ${(first.us / fastest).toFixed(2)} times as long as what was.`;
 }
 

@@ -1,9 +1,14 @@
-// Shows winners over M and N for one K: a cell for each pair, coloured and labelled by speed or time.
+// Shows winners over M and N for one K: a cell for each pair, coloured and labelled by speed or time. Where there are many sizes, neighbours
+// share a row or a column: browsers draw nothing on a canvas of more than some 10,000 pixels.
 "use strict";
 
 const kCellHeight = 26;
 const kCellWidth = 54;
 const kWidestCell = 140;
+const kDigitWidth = 7;
+const kMostRows = 100;
+const kMostColumns = 40;
+const kMostTooltipShapes = 8;
 
 function channels(color) {
   const value = parseInt(color.slice(1), 16);
@@ -21,19 +26,34 @@ function textColorOn([red, green, blue]) {
   return 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? "#111111" : "#f5f5f5";
 }
 
-// Returns for each pair of M and N the best value, and all rows behind it.
-function cellsOf(rows, measure) {
-  const cells = new Map();
+// The sizes of an axis in their order, in as many groups as it has room for: {text, sizes}.
+function axisGroups(rows, name, most) {
+  const sizes = [...new Set(rows.map((row) => row.problem[name]))].sort((x, y) => x - y);
+  const count = Math.min(sizes.length, most);
+  const begin = (i) => Math.floor((i * sizes.length) / count);
+  return Array.from({ length: count }, (_, i) => {
+    const group = sizes.slice(begin(i), begin(i + 1));
+    return { sizes: group, text: group.length === 1 ? String(group[0]) : `${group[0]}–${group[group.length - 1]}` };
+  });
+}
+
+function placesOf(groups) {
+  return new Map(groups.flatMap(({ sizes }, place) => sizes.map((size) => [size, place])));
+}
+
+// Returns the cells by row and column of the groups: the best value of each, and all winners behind it.
+function cellsOf(rows, measure, ms, ns) {
+  const [rowOf, columnOf] = [placesOf(ms), placesOf(ns)];
+  const cells = ms.map(() => ns.map(() => null));
   for (const row of rows) {
-    const key = `${row.problem.m} ${row.problem.n}`;
-    if (!cells.has(key)) cells.set(key, { m: row.problem.m, n: row.problem.n, rows: [] });
-    cells.get(key).rows.push(row);
+    const line = cells[rowOf.get(row.problem.m)];
+    const place = columnOf.get(row.problem.n);
+    const value = measure.value(row);
+    if (!line[place]) line[place] = { value, rows: [] };
+    line[place].rows.push(row);
+    line[place].value = measure.least ? Math.min(line[place].value, value) : Math.max(line[place].value, value);
   }
-  for (const cell of cells.values()) {
-    const values = cell.rows.map(measure.value);
-    cell.value = measure.least ? Math.min(...values) : Math.max(...values);
-  }
-  return [...cells.values()];
+  return cells;
 }
 
 const kMeasures = {
@@ -65,51 +85,55 @@ const cellValues = {
 };
 
 // A row of the map is a series of bars that float between its edges.
-function heatSeries(cells, ms, ns) {
-  const values = cells.map((cell) => cell.value);
-  const [lowest, highest] = [Math.min(...values), Math.max(...values)];
-  for (const cell of cells) cell.color = heatColor(highest > lowest ? Math.log(cell.value / lowest) / Math.log(highest / lowest) : 0.5);
-  return ms.map((m, place) => {
-    const row = ns.map((n) => cells.find((cell) => cell.m === m && cell.n === n));
-    return {
-      label: `M = ${m}`,
-      data: row.map((cell) => (cell ? [place - 0.5, place + 0.5] : null)),
-      cells: row,
-      backgroundColor: row.map((cell) => (cell ? `rgb(${cell.color.join(", ")})` : "transparent")),
-      borderColor: themeColor("card"),
-      borderWidth: 1,
-      borderSkipped: false,
-      grouped: false,
-      barPercentage: 1,
-      categoryPercentage: 1,
-    };
-  });
+function heatSeries(cells, ms) {
+  const filled = cells.flat().filter(Boolean);
+  const { lowest, highest } = extremesOf(filled.map((cell) => cell.value));
+  for (const cell of filled) cell.color = heatColor(highest > lowest ? Math.log(cell.value / lowest) / Math.log(highest / lowest) : 0.5);
+  return cells.map((row, place) => ({
+    label: `M = ${ms[place].text}`,
+    data: row.map((cell) => (cell ? [place - 0.5, place + 0.5] : null)),
+    cells: row,
+    backgroundColor: row.map((cell) => (cell ? `rgb(${cell.color.join(", ")})` : "transparent")),
+    borderColor: themeColor("card"),
+    borderWidth: 1,
+    borderSkipped: false,
+    grouped: false,
+    barPercentage: 1,
+    categoryPercentage: 1,
+  }));
 }
 
 function heatTooltip(emulated) {
   const line = (row) =>
     `${row.problem.shape}: ${shortNumber(row.us)} µs${emulated ? "" : `, ${shortNumber(tflops(row.problem, row.us))} TFLOP/s`}`;
-  return {
-    callbacks: {
-      title: () => "",
-      label: (item) => item.dataset.cells[item.dataIndex].rows.flatMap((row) => [line(row), `  ${configText(row.config)}`]),
-    },
+  const lines = ({ rows }) => {
+    const shown = rows.slice(0, kMostTooltipShapes).flatMap((row) => [line(row), `  ${configText(row.config)}`]);
+    return rows.length > kMostTooltipShapes ? [...shown, `and ${rows.length - kMostTooltipShapes} more`] : shown;
   };
+  return { callbacks: { title: () => "", label: (item) => lines(item.dataset.cells[item.dataIndex]) } };
+}
+
+// What the groups of an axis are, where sizes share them; empty where none do.
+function groupsText(groups, name, what) {
+  const sizes = groups.reduce((sum, group) => sum + group.sizes.length, 0);
+  return sizes > groups.length ? ` ${sizes} sizes of ${name} share ${groups.length} ${what}; a cell shows the best of its shapes.` : "";
 }
 
 function drawHeatMap(rows, measure, emulated) {
-  const ascending = (name) => [...new Set(rows.map((row) => row.problem[name]))].sort((x, y) => x - y);
-  const [ms, ns] = [ascending("m"), ascending("n")];
-  const cells = cellsOf(rows, measure);
+  const [ms, ns] = [axisGroups(rows, "m", kMostRows), axisGroups(rows, "n", kMostColumns)];
+  const cells = cellsOf(rows, measure, ms, ns);
+  const longest = (groups) => groups.reduce((length, { text }) => Math.max(length, text.length), 0);
+  const margin = 40 + kDigitWidth * longest(ms);
+  const cellWidth = Math.max(kCellWidth, kDigitWidth * (longest(ns) + 2));
   const box = document.getElementById("heat-box");
   box.style.height = `${ms.length * kCellHeight + 70}px`;
-  box.style.minWidth = `${ns.length * kCellWidth + 80}px`;
-  box.style.maxWidth = `${ns.length * kWidestCell + 80}px`;
+  box.style.minWidth = `${ns.length * cellWidth + margin}px`;
+  box.style.maxWidth = `${ns.length * Math.max(kWidestCell, cellWidth) + margin}px`;
   const muted = themeColor("muted");
   drawChart("heat", {
     type: "bar",
     plugins: [cellValues],
-    data: { labels: ns.map(String), datasets: heatSeries(cells, ms, ns) },
+    data: { labels: ns.map(({ text }) => text), datasets: heatSeries(cells, ms) },
     options: {
       scales: {
         x: { title: { display: true, text: "N", color: muted }, grid: { display: false }, ticks: { color: muted, autoSkip: false, maxRotation: 0 } },
@@ -119,14 +143,18 @@ function drawHeatMap(rows, measure, emulated) {
           title: { display: true, text: "M", color: muted },
           grid: { display: false },
           afterBuildTicks: (axis) => (axis.ticks = ms.map((_, place) => ({ value: place }))),
-          ticks: { color: muted, autoSkip: false, callback: (place) => String(ms[place]) },
+          ticks: { color: muted, autoSkip: false, callback: (place) => ms[place].text },
         },
       },
       plugins: { legend: { display: false }, tooltip: heatTooltip(emulated) },
     },
   });
-  const values = cells.map((cell) => cell.value);
-  return `From ${roundNumber(Math.min(...values))} to ${roundNumber(Math.max(...values))} ${measure.text}, coloured by the logarithm.`;
+  const { lowest, highest } = extremesOf(cells.flat().filter(Boolean).map((cell) => cell.value));
+  return (
+    `From ${roundNumber(lowest)} to ${roundNumber(highest)} ${measure.text}, coloured by the logarithm.` +
+    groupsText(ms, "M", "rows") +
+    groupsText(ns, "N", "columns")
+  );
 }
 
 // The K's of the rows, the one with the most pairs of M and N first.

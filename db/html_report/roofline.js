@@ -12,7 +12,7 @@ function multipliesBy(row, arithmetic) {
 // The roofs that apply to the rows: {read: TB/s, tflops: {arithmetic: TFLOP/s}, measured: the roofs that were measured and are not merely
 // the best achieved}.
 function roofsOf(device, rows) {
-  const best = (values) => Math.max(...values);
+  const best = (values) => extremesOf(values).highest;
   const roofs = { tflops: {}, measured: { read: device.ceilings !== null, tflops: {} } };
   roofs.read = device.ceilings ? device.ceilings.read_gb_s / 1000 : best(rows.map((row) => row.problem.mbytes / row.us));
   for (const arithmetic of new Set(rows.map((row) => data.classes[row.problem.class].arithmetic))) {

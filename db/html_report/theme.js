@@ -54,11 +54,20 @@ function logAxis(title, range) {
   };
 }
 
+// A function takes some 100,000 arguments at most, and there may be more values.
+function extremesOf(values) {
+  return values.reduce(
+    ({ lowest, highest }, value) => ({ lowest: Math.min(lowest, value), highest: Math.max(highest, value) }),
+    { lowest: Infinity, highest: -Infinity },
+  );
+}
+
 // The values' range with some room around it.
 function logRange(values, room = 1.3) {
   const known = values.filter((value) => value > 0);
   if (known.length === 0) return { min: 1, max: 10 };
-  return { min: Math.min(...known) / room, max: Math.max(...known) * room };
+  const { lowest, highest } = extremesOf(known);
+  return { min: lowest / room, max: highest * room };
 }
 
 // Replaces what the canvas shows.

@@ -256,6 +256,8 @@ TEST_CASE("every fault has its place, its reason and a way out") {
     }
     CHECK(contains(file_error("8 8 8 opps=nt").what(), "did you mean ops?"));
     CHECK(contains(file_error("8 8 8 colour=red").what(), "the keys are batch, dtype"));
+    for (const char* separated : {"16,96,64", "16, 96, 64", "16;96;64", "16x96x64,", "8 8 8 lda=1,024"})
+        CHECK(contains(file_error(separated).what(), "write digits only, like 1024, and nothing but blanks between sizes"));
     CHECK(contains(file_error("8 8 8 dtype=bf17").what(), "did you mean bf16? One of f32, f16, bf16"));
     CHECK(contains(file_error("8 8 8 compute=f32_strickt").what(), "did you mean f32_strict?"));
     CHECK(file_error(std::string("8 8 8\n8\0 8 8\n", 13)).where() == "shapes.txt:2:2");

@@ -33,7 +33,10 @@ i64 parse_count(std::string_view text, std::string_view what, i64 least) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (text.empty()) throw ShapeFault{text.data(), fmt::format("{} is missing its number", what), "write a whole number"};
     if (end != text.data() + text.size() || error == std::errc::invalid_argument)
-        throw ShapeFault{text.data(), fmt::format("{} = {} is not a whole number", what, in_quotes(text)), "write digits only, like 1024"};
+        throw ShapeFault{text.data(), fmt::format("{} = {} is not a whole number", what, in_quotes(text)),
+                         text.find_first_of(",;") == std::string_view::npos
+                             ? "write digits only, like 1024"
+                             : "write digits only, like 1024, and nothing but blanks between sizes"};
     if (error == std::errc::result_out_of_range)
         throw ShapeFault{text.data(), fmt::format("{} = {} does not fit in 64 bits", what, in_quotes(text)),
                          fmt::format("use at most {}", kLargest)};

@@ -2,7 +2,7 @@
 # so that a program may have another SQLite, Boost or fmt of its own.
 set(archive ${CMAKE_CURRENT_BINARY_DIR}/libtmm.a)
 set(object ${CMAKE_CURRENT_BINARY_DIR}/tmm_static.o)
-set(parts tmm_runtime tmm_db tmm_generator tmm_fmt)
+set(parts tmm_runtime tmm_db tmm_generator tmm_base tmm_fmt)
 foreach(part IN LISTS parts)
   list(APPEND part_files $<TARGET_FILE:${part}>)
 endforeach()

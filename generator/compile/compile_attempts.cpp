@@ -6,7 +6,7 @@
 #include <optional>
 #include <thread>
 
-#include "generator/error.h"
+#include "base/error.h"
 
 namespace tmm {
 namespace {

@@ -13,7 +13,7 @@
 #include <thread>
 #include <utility>
 
-#include "generator/compile/private_files.h"
+#include "base/files/private_files.h"
 
 namespace tmm {
 namespace {

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string>
 
-#include "generator/compile/locked_temporary.h"
+#include "base/files/locked_temporary.h"
 
 namespace tmm {
 

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "generator/compile/kernel_source.h"
+#include "generator/kernel/kernel_source.h"
 #include "generator/machine/device_info.h"
 
 namespace tmm {

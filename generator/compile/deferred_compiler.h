@@ -3,8 +3,8 @@
 
 #include <memory>
 
+#include "base/error.h"
 #include "generator/compile/compiler.h"
-#include "generator/error.h"
 
 namespace tmm {
 

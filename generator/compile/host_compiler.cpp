@@ -14,15 +14,15 @@
 #include <system_error>
 #include <utility>
 
-#include "generator/compile/child_process.h"
+#include "base/error.h"
+#include "base/files/locked_temporary.h"
+#include "base/files/private_files.h"
+#include "base/processes/child_process.h"
+#include "base/text/environment.h"
 #include "generator/compile/compile_attempts.h"
 #include "generator/compile/compiler.h"
-#include "generator/compile/locked_temporary.h"
-#include "generator/compile/private_files.h"
 #include "generator/compile/shared_object.h"
-#include "generator/compile/template_files.h"
-#include "generator/error.h"
-#include "generator/text/environment.h"
+#include "generator/kernel/template_files.h"
 #include "host/emulation.h"
 
 namespace tmm {

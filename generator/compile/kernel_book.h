@@ -5,7 +5,7 @@
 #include <mutex>
 #include <string>
 
-#include "generator/compile/kernel_source.h"
+#include "generator/kernel/kernel_source.h"
 #include "generator/plan/launch_plan.h"
 
 namespace tmm {

@@ -21,11 +21,11 @@
 #include <system_error>
 #include <utility>
 
+#include "base/files/locked_temporary.h"
+#include "base/files/private_files.h"
+#include "base/log.h"
 #include "generator/compile/compile_turn.h"
-#include "generator/compile/locked_temporary.h"
-#include "generator/compile/private_files.h"
-#include "generator/compile/template_files.h"
-#include "generator/log.h"
+#include "generator/kernel/template_files.h"
 
 namespace tmm {
 namespace {

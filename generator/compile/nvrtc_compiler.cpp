@@ -7,13 +7,13 @@
 #include <optional>
 #include <utility>
 
+#include "base/error.h"
 #include "generator/compile/compile_attempts.h"
 #include "generator/compile/compiler.h"
 #include "generator/compile/nvrtc_library.h"
 #include "generator/compile/nvrtc_target.h"
 #include "generator/compile/spill_guards.h"
-#include "generator/compile/template_files.h"
-#include "generator/error.h"
+#include "generator/kernel/template_files.h"
 
 namespace tmm {
 namespace {

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/error.h"
+#include "base/processes/shared_library.h"
 #include "generator/compile/nvrtc_search.h"
-#include "generator/compile/shared_library.h"
-#include "generator/error.h"
 
 namespace tmm {
 namespace {

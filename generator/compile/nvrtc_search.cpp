@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text/environment.h"
 #include "generator/compile/python_sites.h"
-#include "generator/text/environment.h"
 
 namespace fs = std::filesystem;
 

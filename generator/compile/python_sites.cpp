@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "generator/text/environment.h"
+#include "base/text/environment.h"
 
 namespace fs = std::filesystem;
 

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "base/mandatory.h"
 #include "generator/families/fields.h"
 #include "generator/families/predicted_time.h"
 #include "generator/machine/device_info.h"
-#include "generator/mandatory.h"
 #include "generator/plan/operand_copies.h"
 #include "generator/plan/tensor_map_request.h"
 #include "tmm/vocabulary/config.h"

@@ -5,7 +5,7 @@
 
 #include <charconv>
 
-#include "generator/error.h"
+#include "base/error.h"
 
 namespace tmm {
 namespace {

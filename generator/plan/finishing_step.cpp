@@ -2,8 +2,8 @@
 
 #include "generator/families/family.h"
 #include "generator/plan/kernel_arguments.h"
-#include "generator/plan/matrix_layout.h"
-#include "generator/plan/without_epilogue.h"
+#include "generator/problem/matrix_layout.h"
+#include "generator/problem/without_epilogue.h"
 #include "generator/steps/finishing.h"
 #include "generator/steps/reduce.h"
 

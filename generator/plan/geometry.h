@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "generator/families/simt_packing_beside.h"
+#include "generator/families/simt/packing_beside.h"
 #include "generator/machine/device_info.h"
 #include "generator/plan/operand_copies.h"
 #include "generator/plan/packed_strips.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "generator/compile/kernel_source.h"
+#include "generator/kernel/kernel_source.h"
 #include "generator/machine/device_info.h"
 #include "generator/text/shapes_file.h"
 

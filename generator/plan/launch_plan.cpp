@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 
 #include "generator/families/family.h"
-#include "generator/families/gemv_strip.h"
+#include "generator/families/gemv/strip.h"
 #include "generator/plan/finishing_step.h"
 #include "generator/plan/kernel_arguments.h"
-#include "generator/plan/matrix_layout.h"
 #include "generator/plan/plan_builder.h"
+#include "generator/problem/matrix_layout.h"
 #include "generator/steps/reduce.h"
 #include "tmm/steps/pack/rules.h"
 #include "tmm/steps/pack/strips.h"

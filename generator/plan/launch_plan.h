@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "generator/compile/expression.h"
+#include "generator/kernel/expression.h"
 #include "generator/machine/device_info.h"
 #include "generator/plan/epilogue_place.h"
 #include "generator/plan/geometry.h"

@@ -1,4 +1,4 @@
-// What a step's tensor maps are to say; the device encodes them (runtime/device.h) for each call, since they hold addresses.
+// What a step's tensor maps are to say; the device encodes them (runtime/device/device.h) for each call, since they hold addresses.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 #include "generator/plan/workspace_estimate.h"
 
 #include "generator/plan/finishing_step.h"
-#include "generator/plan/matrix_layout.h"
+#include "generator/problem/matrix_layout.h"
 
 namespace tmm {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "generator/compile/kernel_source.h"
-#include "generator/families/simt_rescue_tile.h"
+#include "generator/families/simt/rescue_tile.h"
+#include "generator/kernel/kernel_source.h"
 #include "generator/plan/kernel_arguments.h"
 #include "generator/steps/planes.h"
 

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "generator/mandatory.h"
+#include "base/mandatory.h"
 #include "tmm/steps/finishing/rules.h"
 #include "tmm/steps/fixup/rules.h"
 #include "tmm/steps/pack/rules.h"

@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "generator/error.h"
-#include "generator/text/nearest_name.h"
+#include "base/error.h"
+#include "base/text/nearest_name.h"
 #include "generator/text/text.h"
 
 namespace tmm {

@@ -9,10 +9,10 @@
 #include <span>
 #include <tuple>
 
-#include "generator/plan/matrix_layout.h"
-#include "generator/plan/row_major.h"
-#include "generator/text/nearest_name.h"
-#include "generator/text/printable.h"
+#include "base/text/nearest_name.h"
+#include "base/text/printable.h"
+#include "generator/problem/matrix_layout.h"
+#include "generator/problem/row_major.h"
 #include "generator/text/spellings.h"
 #include "generator/text/text.h"
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "generator/error.h"
-#include "generator/text/printable.h"
+#include "base/error.h"
+#include "base/text/printable.h"
 
 namespace tmm {
 

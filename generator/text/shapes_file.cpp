@@ -13,10 +13,10 @@
 #include <optional>
 #include <system_error>
 
-#include "generator/error.h"
-#include "generator/log.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/text/printable.h"
 #include "generator/text/foreign_lists/foreign_list.h"
-#include "generator/text/printable.h"
 #include "generator/text/shape_line.h"
 #include "generator/text/shape_set.h"
 #include "generator/text/text.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "generator/text/nearest_name.h"
+#include "base/text/nearest_name.h"
 #include "generator/text/text.h"
 
 namespace tmm {

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstddef>
 
-#include "generator/error.h"
+#include "base/error.h"
 
 namespace tmm {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "generator/text/byte_count.h"
+#include "base/text/byte_count.h"
 #include "tmm/tmm.h"
 
 namespace tmm::dropin {

@@ -1,5 +1,5 @@
-// The interface between a kernel compiled for the CPU and the device that runs it (runtime/host_device.cpp). The kernel's shared object
-// exports tmm_host_connect(const Services*) and, for each entry, NAME_host(const void* arguments), which runs one thread to its end.
+// The interface between a kernel compiled for the CPU and the device that runs it (runtime/emulation/host_device.cpp). The kernel's shared
+// object exports tmm_host_connect(const Services*) and, for each entry, NAME_host(const void* arguments), which runs one thread to its end.
 #pragma once
 
 #include "host/asynchronous.h"

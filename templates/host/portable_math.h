@@ -1,7 +1,7 @@
 // Elementary functions with the same bits on every machine. C libraries differ in the last bit of exp, log, pow, tanh and erfc, even one
 // library between CPUs with and without fused multiply-adds; estimates and the emulated device's results must not. These are made of
 // additions, multiplications and divisions, which IEEE 754 rounds in one way, so whoever includes this compiles with -ffp-contract=off.
-// They are right to some units in the last place (tests/test_portable_math.cpp has the bounds). Results below 2^-1022 are 0.
+// They are right to some units in the last place (tests/templates/test_portable_math.cpp has the bounds). Results below 2^-1022 are 0.
 #pragma once
 
 namespace tmm::portable {

@@ -1,6 +1,6 @@
 // A program that calls a BLAS and does what programs do besides: it forks, cancels threads, throws, closes descriptors, ends in many ways.
-// blas_process CASE [NUMBER [SMALLEST]], which is the smallest of its sizes; tests/test_dropin_process.cpp runs it with libtmm_blas.so
-// loaded first. Its exit status is 0 where it went as it would have without.
+// blas_process CASE [NUMBER [SMALLEST]], which is the smallest of its sizes; tests/dropin/test_dropin_process.cpp runs it with
+// libtmm_blas.so loaded first. Its exit status is 0 where it went as it would have without.
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // What a call of cuBLAS costs the calling thread with libtmm_cublas.so in front of it, and without: both functions are called by turns in
-// one process. It is no test by itself: scripts/test_dropin runs it on a GPU, tests/test_cublas.cpp with a stand-in.
+// one process. It is no test by itself: scripts/test_dropin runs it on a GPU, tests/dropin/test_cublas.cpp with a stand-in.
 // Usage: LD_PRELOAD=libtmm_cublas.so cublas_call_cost LIBRARY [--host]
 #include <dlfcn.h>
 

@@ -1,6 +1,6 @@
 // What a program has that calls cuBLAS and knows nothing of tmm: the functions, products to call them with, and a comparison of what they
 // compute with what the loop of the stand-in computes for the same call, bit for bit. All values are small integers. Matrices are the
-// process's own memory, as the emulated device's are. tests/test_cublas.cpp runs its cases with libtmm_cublas.so loaded first.
+// process's own memory, as the emulated device's are. tests/dropin/test_cublas.cpp runs its cases with libtmm_cublas.so loaded first.
 #pragma once
 
 #include <dlfcn.h>
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "cublas_stand_in.h"
-#include "generator/number_codec.h"
+#include "generator/problem/number_codec.h"
 
 extern "C" {
 int cublasCreate_v2(void** handle);

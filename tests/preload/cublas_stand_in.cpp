@@ -9,7 +9,7 @@
 #include <cstring>
 #include <map>
 
-#include "generator/number_codec.h"
+#include "generator/problem/number_codec.h"
 
 #define TMM_EXPORT extern "C" __attribute__((visibility("default")))
 

@@ -1,6 +1,6 @@
 // A program that is linked with libtmm.so and does what programs do besides: it forks, cancels threads, and throws out of the log's
-// callback. library_process CASE NUMBER DEVICE; tests/test_library_process.cpp and scripts/test_gpu run it. Its exit status is 0 where all
-// is right, and 77 where there is no such device.
+// callback. library_process CASE NUMBER DEVICE; tests/runtime/test_library_process.cpp and scripts/test_gpu run it. Its exit status is 0
+// where all is right, and 77 where there is no such device.
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text/printable.h"
 #include "generator/text/foreign_lists/formats.h"
 #include "generator/text/foreign_lists/scan.h"
-#include "generator/text/printable.h"
 #include "generator/text/spellings.h"
 
 namespace tmm {

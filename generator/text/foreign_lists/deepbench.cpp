@@ -3,9 +3,9 @@
 // The rest of the C++ text is skipped. A tuple names no type; --set dtype=f16 adds one.
 #include <algorithm>
 
+#include "base/text/printable.h"
 #include "generator/text/foreign_lists/formats.h"
 #include "generator/text/foreign_lists/scan.h"
-#include "generator/text/printable.h"
 
 namespace tmm {
 namespace {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <tuple>
 
-#include "generator/text/printable.h"
+#include "base/text/printable.h"
 #include "generator/text/spellings.h"
 #include "generator/text/text.h"
 

@@ -15,9 +15,9 @@
 #include <map>
 #include <optional>
 
+#include "base/text/printable.h"
 #include "generator/text/foreign_lists/formats.h"
 #include "generator/text/foreign_lists/scan.h"
-#include "generator/text/printable.h"
 #include "generator/text/spellings.h"
 
 namespace tmm {

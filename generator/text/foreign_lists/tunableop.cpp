@@ -6,9 +6,9 @@
 
 #include <optional>
 
+#include "base/text/printable.h"
 #include "generator/text/foreign_lists/formats.h"
 #include "generator/text/foreign_lists/scan.h"
-#include "generator/text/printable.h"
 #include "generator/text/spellings.h"
 
 namespace tmm {

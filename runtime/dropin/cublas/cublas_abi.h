@@ -1,5 +1,6 @@
 // What libcublas and libcublasLt look like to a program that is compiled without their headers: values and parameter types of their binary
-// interface, which stay the same from version 11 on. tests/test_cublas_abi.cpp compares them with the headers where these are installed.
+// interface, which stay the same from version 11 on. tests/dropin/test_cublas_abi.cpp compares them with the headers where these are
+// installed.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // What the text of a caller's expression gives becomes a float. Where it can't, these messages reach the caller, who knows nothing of
-// templates (words_on_expression in generator/compile/expression.h).
+// templates (words_on_expression in generator/kernel/expression.h).
 #pragma once
 
 #include "tmm/output/epilogue.cuh"

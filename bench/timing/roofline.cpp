@@ -1,0 +1,44 @@
+// A shape's floor; see roofline.h.
+#include "bench/timing/roofline.h"
+
+#include <algorithm>
+
+namespace tmm::bench {
+
+Unit unit_of(const GemmProblem& problem) {
+    if (problem.type_a == ElementType::f16) return Unit::f16;
+    if (problem.type_a == ElementType::bf16) return Unit::bf16;
+    return problem.compute == ComputeMode::tf32 ? Unit::tf32 : Unit::ffma;
+}
+
+std::string_view name_of(Bound bound) {
+    switch (bound) {
+        case Bound::read: return "read";
+        case Bound::traffic: return "traffic";
+        case Bound::fma: return "fma";
+        case Bound::launch: return "launch";
+    }
+    return "?";
+}
+
+Floor floor_of(const Demand& demand, const DeviceCeilings& ceilings) {
+    const auto time = [](double amount, double rate) { return amount > 0 && rate > 0 ? amount / rate : 0; };
+    const double own_rate = time(demand.read_bytes, demand.read_us);
+    const double traffic = demand.written_bytes > 0 ? demand.read_bytes + demand.written_bytes : 0;
+    Floor floor{.read_us = demand.read_us,
+                .traffic_us = time(traffic, std::max(ceilings.read_bytes_per_us, own_rate)),
+                .fma_us = time(demand.flop, ceilings.flop_per_us(demand.arithmetic)),
+                .launch_us = ceilings.launch_gap_us};
+    floor.us = floor.launch_us;
+    const auto raise = [&floor](double us, Bound bound) {
+        if (us <= floor.us) return;
+        floor.us = us;
+        floor.bound = bound;
+    };
+    raise(floor.read_us, Bound::read);
+    raise(floor.traffic_us, Bound::traffic);
+    raise(floor.fma_us, Bound::fma);
+    return floor;
+}
+
+}  // namespace tmm::bench

@@ -1,0 +1,184 @@
+// Creates tables, and runs the steps from an older version to today's.
+#include "db/store/migrations/migrations.h"
+
+#include <SQLiteCpp/Statement.h>
+#include <SQLiteCpp/Transaction.h>
+#include <fmt/core.h>
+
+#include <map>
+
+#include "base/error.h"
+#include "db/store/fields.h"
+#include "db/store/measurement.h"
+#include "db/store/schema_check.h"
+#include "generator/text/text.h"
+
+namespace tmm {
+
+const std::map<std::string, std::string>& embedded_database_files();
+
+namespace {
+
+int pragma(SQLite::Database& database, const char* name) {
+    return database.execAndGet(fmt::format("PRAGMA {}", name)).getInt();
+}
+
+// Views read tables, and are made anew once those are as they should be.
+void drop_views(SQLite::Database& database, const std::vector<SchemaObject>& objects) {
+    for (const auto& object : objects)
+        if (object.type == "view") database.exec(fmt::format("DROP VIEW IF EXISTS main.{}", object.name));
+}
+
+// The columns that the table has now and keeps.
+std::string kept_columns(SQLite::Database& database, const std::string& table, const SQLite::Database& wanted) {
+    std::string columns;
+    SQLite::Statement names(wanted, "SELECT name FROM pragma_table_info(?)");
+    names.bind(1, table);
+    while (names.executeStep()) {
+        const std::string name = names.getColumn(0).getString();
+        SQLite::Statement has(database, "SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
+        has.bind(1, table);
+        has.bind(2, name);
+        if (has.executeStep()) columns += (columns.empty() ? "" : ", ") + name;
+    }
+    return columns;
+}
+
+// A table that steps have changed reads otherwise than one made anew, and lacks its newer checks. So all are made anew, in which rows that
+// break a check stay: a database is not the place to lose them, and whoever reads them checks their values.
+void make_tables_anew(SQLite::Database& database, const SchemaDefinition& schema, const std::vector<SchemaObject>& objects) {
+    SQLite::Database wanted(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_MEMORY);
+    wanted.exec(schema.tables);
+    std::vector<std::pair<std::string, std::string>> tables;
+    for (const auto& object : objects)
+        if (object.type == "table") tables.emplace_back(object.name, kept_columns(database, object.name, wanted));
+    for (const auto& [table, columns] : tables) {
+        database.exec(fmt::format("CREATE TEMP TABLE kept_{0} AS SELECT {1} FROM main.{0} ORDER BY rowid", table, columns));
+        database.exec(fmt::format("DROP TABLE main.{}", table));
+    }
+    database.exec(schema.tables);
+    database.exec("PRAGMA ignore_check_constraints = ON");
+    for (const auto& [table, columns] : tables) {
+        database.exec(fmt::format("INSERT INTO main.{0} ({1}) SELECT {1} FROM temp.kept_{0} ORDER BY rowid", table, columns));
+        database.exec(fmt::format("DROP TABLE temp.kept_{}", table));
+    }
+    database.exec("PRAGMA ignore_check_constraints = OFF");
+}
+
+void migrate(SQLite::Database& database, const SchemaDefinition& schema, int from, const std::string& name) {
+    if (schema.migrations.empty() || from < schema.migrations.front().to - 1)
+        throw Error(ExitStatus::database, fmt::format("the database has version {}, which this tmm can no longer read", from), name,
+                    "move it away and tune again");
+    const auto objects = schema_objects(schema);
+    drop_views(database, objects);
+    for (const auto& step : schema.migrations)
+        if (step.to > from) database.exec(step.sql);
+    make_tables_anew(database, schema, objects);
+    database.exec(schema.views);
+    SQLite::Statement broken(database, "SELECT \"table\" FROM pragma_foreign_key_check");
+    if (broken.executeStep())
+        throw Error(ExitStatus::database, fmt::format("rows of table '{}' refer to rows that are missing", broken.getColumn(0).getString()),
+                    name, "the file was left at its old version; restore a copy, or move it away and tune again");
+}
+
+// Tables that others refer to are dropped and made anew; what the rows refer to is checked once all of it is there.
+class UncheckedReferences {
+public:
+    explicit UncheckedReferences(SQLite::Database& database) : database_(database), enabled_(pragma(database, "foreign_keys") != 0) {
+        database_.exec("PRAGMA foreign_keys = OFF");
+    }
+    ~UncheckedReferences() { database_.tryExec(enabled_ ? "PRAGMA foreign_keys = ON" : "PRAGMA foreign_keys = OFF"); }
+    UncheckedReferences(const UncheckedReferences&) = delete;
+    UncheckedReferences& operator=(const UncheckedReferences&) = delete;
+
+private:
+    SQLite::Database& database_;
+    bool enabled_;
+};
+
+// Table -> names of its values 0, 1, …; a number without a name is no value.
+std::vector<std::pair<std::string, std::vector<std::string>>> enumerations() {
+    return {{"element_type", names_of_all<ElementType>()},
+            {"compute_mode", names_of_all<ComputeMode>()},
+            {"bias_axis", names_of_all<BiasAxis>()},
+            {"activation", names_of_all<Activation>()},
+            {"epilogue", names_of_all<Epilogue>()},
+            {"family", {std::begin(kFamilyNames), std::end(kFamilyNames)}},
+            {"boundary", {std::begin(kBoundaryNames), std::end(kBoundaryNames)}},
+            {"outcome", names_of_all<Outcome>()}};
+}
+
+bool names_are_complete(SQLite::Database& database) {
+    for (const auto& [table, names] : enumerations()) {
+        SQLite::Statement known(database, fmt::format("SELECT 1 FROM {} WHERE value = ?", table));
+        for (std::size_t value = 0; value < names.size(); ++value) {
+            if (names[value].empty()) continue;
+            known.bind(1, static_cast<int>(value));
+            if (!known.executeStep()) return false;
+            known.reset();
+        }
+    }
+    return true;
+}
+
+void fill_in_names(SQLite::Database& database) {
+    for (const auto& [table, names] : enumerations()) {
+        SQLite::Statement insert(database, fmt::format("INSERT INTO {} (value, name) VALUES (?, ?) ON CONFLICT DO NOTHING", table));
+        for (std::size_t value = 0; value < names.size(); ++value) {
+            if (names[value].empty()) continue;
+            insert.bind(1, static_cast<int>(value));
+            insert.bind(2, names[value]);
+            insert.exec();
+            insert.reset();
+        }
+    }
+}
+
+}  // namespace
+
+SchemaDefinition embedded_schema(int version) {
+    const auto& files = embedded_database_files();
+    SchemaDefinition schema{
+        .version = version, .tables = files.at("store/schema.sql"), .views = files.at("store/views.sql"), .migrations = {}};
+    for (int to = 2; to <= version; ++to)
+        schema.migrations.push_back({.to = to, .sql = files.at(fmt::format("store/migrations/migrate_to_{}.sql", to))});
+    return schema;
+}
+
+void bring_up_to_date(SQLite::Database& database, const SchemaDefinition& schema, const std::string& name) {
+    if (pragma(database, "user_version") == schema.version && names_are_complete(database)) return;
+    const UncheckedReferences unchecked(database);
+    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    // Read again: another process may have done the work since.
+    const int version = pragma(database, "user_version");
+    if (is_empty(database)) {
+        database.exec(schema.tables);
+        database.exec(schema.views);
+        database.exec(fmt::format("PRAGMA application_id = {}", kApplicationId));
+    } else if (version < schema.version) {
+        migrate(database, schema, version, name.empty() ? database.getFilename() : name);
+    }
+    if (version < schema.version) database.exec(fmt::format("PRAGMA user_version = {}", schema.version));
+    fill_in_names(database);
+    transaction.commit();
+}
+
+std::vector<std::string> wrong_names(SQLite::Database& database) {
+    std::vector<std::string> faults;
+    for (const auto& [table, names] : enumerations()) {
+        SQLite::Statement rows(database, fmt::format("SELECT value, name FROM {} ORDER BY value", table));
+        while (rows.executeStep()) {
+            const auto value = rows.getColumn(0).getInt64();
+            const std::string name = rows.getColumn(1).getString();
+            // Larger ones are a newer program's.
+            if (value >= static_cast<std::int64_t>(names.size())) continue;
+            // What has no name any more keeps the one that an older program gave it.
+            if (value >= 0 && names[static_cast<std::size_t>(value)].empty()) continue;
+            if (value < 0 || name != names[static_cast<std::size_t>(value)])
+                faults.push_back(fmt::format("{} {}: is called '{}'", table, value, one_line(name, 100)));
+        }
+    }
+    return faults;
+}
+
+}  // namespace tmm

@@ -1,0 +1,70 @@
+// The search on the emulated device: what is fast there is measured, and what it can't finish is said at once.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "generator/choice/cost_model.h"
+#include "generator/choice/cost_model_host.h"
+#include "generator/choice/predicted_config.h"
+#include "generator/choice/search_space.h"
+#include "generator/machine/device_info.h"
+#include "generator/text/shapes_file.h"
+#include "tests/support/bench_testing.h"
+
+using namespace tmm;
+using namespace bench_testing;
+
+TEST_CASE("the plainest kernels are among the first that are measured, whatever the shape and the effort") {
+    const DeviceInfo host = host_device_info();
+    for (const Shape& shape : read_shapes(std::string(TMM_SOURCE_DIR) + "/examples/shapes.txt", {}))
+        for (const Effort effort : {Effort::quick, Effort::normal}) {
+            CAPTURE(shape.line);
+            const std::vector<KernelConfig> candidates = search_space(shape.problem, host, effort).candidates;
+            const auto first = [&](int family) {
+                return std::find_if(candidates.begin(), candidates.end(), [&](const KernelConfig& c) { return c.family == family; }) -
+                       candidates.begin();
+            };
+            CHECK(first(family::naive) < 5);
+            CHECK(first(family::tiled) < 5);
+            CHECK(first(family::simt) < 5);
+        }
+}
+
+TEST_CASE("on the emulated device a product that needs no barrier is predicted to be faster than a small one that needs many") {
+    const DeviceInfo host = host_device_info();
+    const GemmProblem small = parse_shape("24x24x24").problem;
+    const CostModel model(small, host);
+    const KernelConfig naive = fallback_config();
+    KernelConfig tiled{.family = family::tiled, .block_m = 8, .block_n = 8, .block_k = 8, .boundary = boundary::exact};
+    CHECK(model.estimate(naive) < model.estimate(tiled));
+    // The predicted time grows with the work.
+    const GemmProblem large = parse_shape("240x240x240").problem;
+    CHECK(CostModel(large, host).estimate(naive) > 100 * model.estimate(naive));
+}
+
+TEST_CASE("a shape that the emulated device can't finish in a minute is too large for it, and for no GPU") {
+    const GemmProblem large = parse_shape("4096x4096x4096").problem;
+    CHECK(why_too_large(large, host_device_info(), 1).value_or("").find("it is too large for the emulated device") == 0);
+    CHECK_FALSE(why_too_large(parse_shape("256x256x256").problem, host_device_info(), 100));
+    DeviceInfo gpu = host_device_info();
+    gpu.emulated = false;
+    CHECK_FALSE(why_too_large(large, gpu, 100));
+    // Nothing overflows, however large the problem is.
+    CHECK(why_too_large(parse_shape("1000000000x1000000000x1000000000").problem, host_device_info(), 1));
+}
+
+TEST_CASE("tmm-bench names the shape that is too large and goes on with the others, without a rate of the host's") {
+    const Folder folder;
+    const std::string shapes = folder.with("shapes.txt", "8192 8192 8192\n8 8 8\n");
+    for (const char* mode : {"--pairs 2 ", "--accuracy "}) {
+        const Outcome run = bench(folder, mode + std::string("--gpu host --shapes ") + shapes);
+        INFO(run.text);
+        CHECK(run.status == 6);
+        CHECK(contains(run.text, "8192x8192x8192"));
+        CHECK(contains(run.text, "it is too large for the emulated device"));
+        CHECK(contains(run.text, "use a GPU, or a shape of at most"));
+        CHECK(contains(run.text, "8x8x8"));
+        CHECK_FALSE(contains(run.text, "TFLOP"));
+    }
+}

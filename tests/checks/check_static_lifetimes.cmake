@@ -1,0 +1,13 @@
+# Nothing static of the library is destroyed when the process ends, since handlers of exit() and destructors of global objects may
+# still call it: no object file of its folders registers a destructor. (A file that includes <iostream> does so for the streams.)
+file(GLOB_RECURSE objects ${BUILD}/base/*.o ${BUILD}/generator/*.o ${BUILD}/db/*.o ${BUILD}/runtime/*.o)
+list(LENGTH objects count)
+if(count LESS 50)
+  message(FATAL_ERROR "only ${count} object files were found in ${BUILD}")
+endif()
+foreach(object IN LISTS objects)
+  execute_process(COMMAND ${NM} -C ${object} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+  if(symbols MATCHES "__cxa_atexit" AND NOT symbols MATCHES "std::__ioinit")
+    message(SEND_ERROR "${object} has a static object with a destructor; make it a pointer that is never deleted")
+  endif()
+endforeach()

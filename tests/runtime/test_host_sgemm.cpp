@@ -1,0 +1,110 @@
+// Tests tmmHostSgemm on matrices in host memory, with every layout, operation and leading dimension, against a loop of FMAs and OpenBLAS.
+#include <doctest/doctest.h>
+
+#ifdef TMM_TEST_CBLAS
+#include <cblas.h>
+#endif
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "tests/support/api_testing.h"
+
+using namespace api_testing;
+
+namespace {
+
+tmmStatus_t host_sgemm(const Fixture& on, const Product& p, const float* a, const float* b, float* c) {
+    return tmmHostSgemm(on.handle, p.layout, p.op_a, p.op_b, p.m, p.n, p.k, &p.alpha, a, p.lda(), b, p.ldb(), &p.beta, c, p.ldc());
+}
+
+#ifdef TMM_TEST_CBLAS
+// tmm's enumerators have CBLAS's values: they are passed on as they are. Both results keep within the bound, so their distance
+// keeps within twice the bound.
+std::string difference_from_cblas(const Product& p, const std::vector<float>& a, const std::vector<float>& b,
+                                  const std::vector<float>& before, const std::vector<float>& c) {
+    std::vector<float> theirs = before;
+    cblas_sgemm(static_cast<CBLAS_LAYOUT>(p.layout), static_cast<CBLAS_TRANSPOSE>(p.op_a), static_cast<CBLAS_TRANSPOSE>(p.op_b),
+                static_cast<int>(p.m), static_cast<int>(p.n), static_cast<int>(p.k), p.alpha, a.data(), static_cast<int>(p.lda()), b.data(),
+                static_cast<int>(p.ldb()), p.beta, theirs.data(), static_cast<int>(p.ldc()));
+    for (std::int64_t i = 0; i < p.m; ++i) {
+        for (std::int64_t j = 0; j < p.n; ++j) {
+            const std::size_t at = p.at_c(i, j);
+            double magnitude = std::abs(p.beta == 0 ? 0.0 : static_cast<double>(p.beta) * static_cast<double>(before[at]));
+            for (std::int64_t q = 0; q < p.k; ++q)
+                magnitude +=
+                    std::abs(static_cast<double>(p.alpha) * static_cast<double>(a[p.at_a(i, q)]) * static_cast<double>(b[p.at_b(q, j)]));
+            const double apart = std::abs(static_cast<double>(theirs[at]) - static_cast<double>(c[at]));
+            if (!(apart <= 2 * static_cast<double>(p.k + 3) * std::ldexp(1.0, -24) * magnitude))
+                return p.text() + ": cblas_sgemm gives " + std::to_string(theirs[at]) + ", tmm " + std::to_string(c[at]);
+        }
+    }
+    return "";
+}
+#else
+std::string difference_from_cblas(const Product&, const std::vector<float>&, const std::vector<float>&, const std::vector<float>&,
+                                  const std::vector<float>&) {
+    return "";
+}
+#endif
+
+}  // namespace
+
+TEST_CASE("all layouts, operations and leading dimensions agree with the loop and with OpenBLAS") {
+    for (const int ordinal : devices()) {
+        const Fixture on(ordinal);
+        for (const tmmLayout_t layout : {TMM_ROW_MAJOR, TMM_COL_MAJOR}) {
+            for (const tmmOperation_t op_a : {TMM_NO_TRANS, TMM_TRANS}) {
+                for (const tmmOperation_t op_b : {TMM_NO_TRANS, TMM_TRANS}) {
+                    for (const bool padded : {false, true}) {
+                        const Product p{.layout = layout,
+                                        .op_a = op_a,
+                                        .op_b = op_b,
+                                        .m = 37,
+                                        .n = 29,
+                                        .k = 53,
+                                        .alpha = 1.25f,
+                                        .beta = padded ? -0.75f : 0.0f,
+                                        .pad_a = padded ? 7 : 0,
+                                        .pad_b = padded ? 1 : 0,
+                                        .pad_c = padded ? 3 : 0};
+                        const std::vector<float> a = normal_values(p.size_a(), 1);
+                        const std::vector<float> b = normal_values(p.size_b(), 2);
+                        const std::vector<float> before = normal_values(p.size_c(), 3);
+                        std::vector<float> c = before;
+                        REQUIRE_MESSAGE(host_sgemm(on, p, a.data(), b.data(), c.data()) == TMM_STATUS_SUCCESS, tmmLastError(on.handle));
+                        CHECK(difference(p, a, b, before, c) == "");
+                        CHECK(difference_from_cblas(p, a, b, before, c) == "");
+                    }
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("edges: NaN under beta = 0, alpha = 0, k = 0, pointers that are only element-aligned, no element past the last row") {
+    for (const int ordinal : devices()) {
+        const Fixture on(ordinal);
+        // The last stored row ends with its last element: vectors are exactly as long as they must be.
+        const Product p{.m = 5, .n = 6, .k = 7, .pad_a = 3, .pad_b = 3, .pad_c = 3};
+        std::vector<float> a = normal_values(p.size_a() - 3 + 1, 4);
+        std::vector<float> b = normal_values(p.size_b() - 3 + 1, 5);
+        const std::vector<float> before(p.size_c() - 3, NAN);
+        std::vector<float> c(before.size() + 1, NAN);
+        REQUIRE(host_sgemm(on, p, a.data() + 1, b.data() + 1, c.data() + 1) == TMM_STATUS_SUCCESS);
+        CHECK(difference(p, {a.begin() + 1, a.end()}, {b.begin() + 1, b.end()}, before, {c.begin() + 1, c.end()}) == "");
+
+        const Product scaled{.m = 5, .n = 6, .k = 7, .alpha = 0, .beta = 2, .pad_c = 1};
+        const std::vector<float> ones = normal_values(scaled.size_c(), 6);
+        std::vector<float> out = ones;
+        REQUIRE(host_sgemm(on, scaled, nullptr, nullptr, out.data()) == TMM_STATUS_SUCCESS);
+        CHECK(difference(scaled, {}, {}, ones, out) == "");
+
+        const Product empty{.m = 5, .n = 6, .k = 0, .pad_c = 1};
+        const std::vector<float> nans(empty.size_c(), NAN);
+        out = nans;
+        REQUIRE(host_sgemm(on, empty, nullptr, nullptr, out.data()) == TMM_STATUS_SUCCESS);
+        CHECK(difference(empty, {}, {}, nans, out) == "");
+    }
+}

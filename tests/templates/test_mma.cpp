@@ -1,0 +1,247 @@
+// The mma family beside what every family is tested for: tiles that ldmatrix reads without bank conflicts, NaN and infinities where a
+// loop of multiplications puts them, registers that suffice, and what is refused. TMM_TEST_PIPELINES says how many of the search's
+// pipelines are compiled for each tile; a slice of the tiles is, all with TMM_TEST_FULL=1.
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "generator/choice/validity.h"
+#include "generator/compile/compiler.h"
+#include "generator/families/mma/candidates.h"
+#include "generator/machine/assumed_device.h"
+#include "generator/plan/launch_plan.h"
+#include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
+#include "runtime/emulation/host_device.h"
+#include "runtime/plan/executable_plan.h"
+#include "tests/support/kernels/correctness.h"
+#include "tests/support/slice.h"
+#include "tmm/families/mma/rules.h"
+
+using namespace tmm;
+
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+std::uint16_t bfloat16(float value) {
+    return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
+}
+
+KernelSignature signature_for(Operation op_a, Operation op_b, int alignment) {
+    return KernelSignature{.type_a = ElementType::bf16,
+                           .type_b = ElementType::bf16,
+                           .type_c = ElementType::bf16,
+                           .op_a = op_a,
+                           .op_b = op_b,
+                           .align_a = alignment,
+                           .align_b = alignment,
+                           .align_c = alignment};
+}
+
+// Runs the plan on the emulated device; the problem's C holds floats, alpha is 1, beta 0.
+std::vector<float> multiplied(const GemmProblem& problem, const KernelConfig& config, const std::vector<std::uint16_t>& a,
+                              const std::vector<std::uint16_t>& b) {
+    std::vector<float> c(static_cast<std::size_t>(problem.m * problem.ldc), kNan);
+    const LaunchPlan plan = make_launch_plan(problem, config, host_device_info());
+    std::vector<float> workspace(static_cast<std::size_t>(plan.workspace_bytes / 4) + 1);
+    const auto device = make_host_device("ascending");
+    for (const LaunchStep& step : plan.steps) {
+        const KernelSource source = make_kernel_source(step.signature, step.kernel);
+        CompileResult compiled = make_host_compiler()->compile(source);
+        if (const auto* failure = std::get_if<CompileFailure>(&compiled)) FAIL(failure->log);
+        const auto kernel = device->load(std::get<CompiledKernel>(compiled), source.name);
+        alignas(64) std::byte arguments[kMaxArgumentBytes];
+        const GemmCall call{.a = a.data(), .b = b.data(), .c = c.data(), .workspace = workspace.data()};
+        const std::size_t bytes = step.bind(plan, step, call, arguments);
+        device->launch(*kernel, shape_of(step), arguments, bytes, nullptr);
+    }
+    return c;
+}
+
+}  // namespace
+
+TEST_CASE("tiles keep every element, and neither ldmatrix nor copies of 16 bytes meet in a bank") {
+    constexpr std::size_t kBytesOfBanks = 128;
+    for (const bool rows_along_k : {false, true})
+        for (const int outer : {16, 32, 48, 64, 96, 128, 192, 256})
+            for (const int depth : {16, 32, 48, 64, 96, 128}) {
+                const KernelConfig config{.block_k = depth, .async_copy = 1, .vector_width = 8};
+                const mma::TileLayout layout = mma::tile_layout(rows_along_k, outer, config, 16);
+                CAPTURE(rows_along_k);
+                CAPTURE(outer);
+                CAPTURE(depth);
+                std::vector<int> found(static_cast<std::size_t>(mma::tile_elements(layout)));
+                const int rows = mma::matrix_rows(layout);
+                const int columns = mma::matrix_columns(layout);
+                bool in_range = true;
+                for (int row = 0; row < rows; ++row)
+                    for (int column = 0; column < columns; ++column) {
+                        const int offset = mma::element_offset(layout, row, column);
+                        in_range = in_range && offset >= 0 && offset < mma::tile_elements(layout);
+                        if (in_range) ++found[static_cast<std::size_t>(offset)];
+                    }
+                REQUIRE(in_range);
+                CHECK(std::all_of(found.begin(), found.end(), [](int times) { return times == 1; }));
+                int conflicts = 0;
+                const auto count = [&](auto&& place) {
+                    unsigned used = 0;
+                    for (int i = 0; i < 8; ++i) {
+                        const auto bytes = static_cast<std::size_t>(place(i)) * 2;
+                        conflicts += bytes % 16 != 0 || (used >> (bytes % kBytesOfBanks / 16) & 1);
+                        used |= 1u << (bytes % kBytesOfBanks / 16);
+                    }
+                };
+                for (int row = 0; row < rows; row += 8)
+                    for (int column = 0; column < columns; column += 8)
+                        count([&](int i) { return mma::element_offset(layout, row + i, column); });
+                for (int first = 0; first < rows * columns / 8; first += 8)
+                    count([&](int i) { return mma::element_offset(layout, (first + i) * 8 / columns, (first + i) * 8 % columns); });
+                CHECK(conflicts == 0);
+            }
+}
+
+TEST_CASE("NaN and infinities come out where a loop of multiplications puts them, and nowhere else") {
+    GemmProblem problem = parse_shape("21x37x43 dtype=bf16 ctype=f32").problem;
+    for (const char* text : {"family=mma,block_m=32,block_n=32,block_k=32,warps_n=2,stages=3,async_copy=1,vector_width=8",
+                             "family=mma,block_m=32,block_n=32,block_k=32,warps_n=2,stages=2,vector_width=8,boundary=peeled",
+                             "family=mma,block_m=32,block_n=32,block_k=16,warps_n=2,stages=2,async_copy=1,vector_width=4,split_k=2"}) {
+        for (const int pad : {0, 1}) {
+            CAPTURE(text);
+            CAPTURE(pad);
+            problem.lda = 48 + pad;
+            problem.ldb = 40;
+            std::vector<std::uint16_t> a(static_cast<std::size_t>(21 * problem.lda), bfloat16(kNan));
+            std::vector<std::uint16_t> b(43 * 40, bfloat16(kNan));
+            std::vector<float> value_a(21 * 43, 1);
+            std::vector<float> value_b(43 * 37, 1);
+            // They stand in the last row, column and k among others.
+            value_a[20 * 43 + 42] = kInfinity;
+            value_a[3 * 43 + 7] = kNan;
+            value_a[5 * 43 + 1] = kInfinity;
+            value_a[5 * 43 + 2] = -kInfinity;
+            value_b[42 * 37 + 36] = -kInfinity;
+            value_b[42 * 37 + 35] = 0;
+            value_b[0 * 37 + 4] = kInfinity;
+            for (std::size_t i = 0; i < 21; ++i)
+                for (std::size_t k = 0; k < 43; ++k) a[i * static_cast<std::size_t>(problem.lda) + k] = bfloat16(value_a[i * 43 + k]);
+            for (std::size_t k = 0; k < 43; ++k)
+                for (std::size_t j = 0; j < 37; ++j) b[k * 40 + j] = bfloat16(value_b[k * 37 + j]);
+            const std::vector<float> c = multiplied(problem, parse_config(text), a, b);
+            for (std::size_t i = 0; i < 21; ++i)
+                for (std::size_t j = 0; j < 37; ++j) {
+                    float expected = 0;
+                    for (std::size_t k = 0; k < 43; ++k) expected += value_a[i * 43 + k] * value_b[k * 37 + j];
+                    const float got = c[i * 37 + j];
+                    CAPTURE(i);
+                    CAPTURE(j);
+                    CHECK((std::isnan(expected) ? std::isnan(got) : got == expected));
+                }
+        }
+    }
+}
+
+TEST_CASE("no tile of the search spills registers on any architecture") {
+    if (nvrtc_version() == 0) {
+        MESSAGE("skipped: libnvrtc was not found");
+        return;
+    }
+    struct Job {
+        KernelConfig config;
+        KernelSignature signature;
+        int architecture;
+        CompileResult result;
+    };
+    std::vector<Job> jobs;
+    constexpr Operation kOperations[] = {Operation::none, Operation::transpose};
+    constexpr const char* kArchitectures[] = {"80", "90", "120"};
+    // Layouts, architectures and alignments take turns.
+    std::size_t turn = 0;
+    for (const int alignment : {16, 2}) {
+        for (const MmaTile& tile : mma_tiles()) {
+            ++turn;
+            const DeviceInfo device = assumed_device(kArchitectures[turn % 3]);
+            KernelSignature signature = signature_for(kOperations[turn % 2], kOperations[turn / 2 % 2], alignment);
+            signature.reads_c = turn % 5 == 0;
+            const auto pipelines = mma_pipelines(mma_copies_async(signature));
+            for (const MmaPipeline& pipeline : pipelines.first(static_cast<std::size_t>(tmm::testing::test_setting("PIPELINES", 1)))) {
+                const KernelConfig config = mma_config(tile, pipeline, signature, device);
+                GemmProblem problem = parse_shape("2047x2047x2047 dtype=bf16").problem;
+                problem.op_a = signature.op_a;
+                problem.op_b = signature.op_b;
+                problem.lda = problem.ldb = problem.ldc = alignment == 16 ? 2048 : 2047;
+                problem.reads_c = signature.reads_c;
+                // The search leaves these configs out.
+                if (why_invalid(problem, config, device) || mma_registers(config, signature) > 255) continue;
+                jobs.push_back({config, signature, device.compute_capability(), {}});
+            }
+        }
+    }
+    REQUIRE(jobs.size() >= 50);
+    std::size_t index = 0;
+    std::erase_if(jobs, [&](const Job&) { return !tmm::testing::in_slice(index++, 3); });
+    std::atomic<std::size_t> next = 0;
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
+        threads.emplace_back([&] {
+            for (std::size_t job; (job = next++) < jobs.size();) {
+                Job& j = jobs[job];
+                j.result = make_nvrtc_compiler(j.architecture)->compile(make_kernel_source(j.signature, j.config));
+            }
+        });
+    for (std::thread& thread : threads) thread.join();
+    for (const Job& job : jobs) {
+        const std::string what = to_text(job.config);
+        CAPTURE(what);
+        CAPTURE(job.architecture);
+        if (const auto* failure = std::get_if<CompileFailure>(&job.result)) {
+            FAIL_CHECK(failure->log);
+            continue;
+        }
+        const auto& kernel = std::get<CompiledKernel>(job.result);
+        CHECK(kernel.log == "");
+        CHECK(kernel.spill_bytes == 0);
+        if (std::getenv("TMM_TEST_VERBOSE"))
+            fmt::print("sm_{} {}{} align {}: {} registers: {}\n", job.architecture, job.signature.op_a == Operation::none ? 'n' : 't',
+                       job.signature.op_b == Operation::none ? 'n' : 't', job.signature.align_a, kernel.registers, what);
+    }
+}
+
+TEST_CASE("a config that mma can't do says why") {
+    const auto reason = [](const char* changes, const KernelSignature& signature) {
+        const std::string text = "family=mma,block_m=64,block_n=64,block_k=32,";
+        const char* const violation = mma::first_violation(parse_config(text + changes), signature);
+        return std::string(violation ? violation : "");
+    };
+    const KernelSignature nn = signature_for(Operation::none, Operation::none, 16);
+    const KernelSignature odd = signature_for(Operation::none, Operation::none, 2);
+    KernelSignature odd_b = nn;
+    odd_b.align_b = 2;
+    const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+    CHECK(reason("warps_m=2,warps_n=2,stages=4,async_copy=1,vector_width=8", nn) == "");
+    CHECK(reason("warps_m=2,warps_n=2,stages=2,vector_width=8", odd) == "");
+    // One operand can take asynchronous copies; the other goes through registers.
+    CHECK(reason("warps_m=2,warps_n=2,stages=4,async_copy=1,vector_width=8", odd_b) == "");
+    CHECK(has(reason("warps_m=2,warps_n=2,stages=4,async_copy=1,vector_width=8", odd), "at least 4 bytes"));
+    CHECK(has(reason("warps_m=2,warps_n=2,stages=4,async_copy=1", nn), "at least 4 bytes"));
+    CHECK(has(reason("warps_m=2,warps_n=2,stages=4,vector_width=8", nn), "stages is 1 or 2 through registers"));
+    CHECK(has(reason("warps_m=8,warps_n=2,stages=2,vector_width=8", nn), "multiples of 16"));
+    CHECK(has(reason("warps_m=2,warps_n=2,stages=2,vector_width=16", nn), "vector_width is"));
+    KernelSignature floats = nn;
+    floats.type_a = floats.type_b = ElementType::f32;
+    CHECK(has(reason("vector_width=4", floats), "f16 by f16"));
+    KernelSignature mixed = nn;
+    mixed.type_c = ElementType::f16;
+    CHECK(has(reason("vector_width=4", mixed), "C is of"));
+}

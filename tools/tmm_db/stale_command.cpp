@@ -1,0 +1,59 @@
+#include "tools/tmm_db/stale_command.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/text/environment.h"
+#include "base/text/printable.h"
+#include "base/text/terminal.h"
+#include "generator/compile/compiler.h"
+#include "runtime/device/cuda_driver.h"
+#include "tools/tmm_db/report.h"
+#include "tools/tmm_db/report_json.h"
+#include "tools/tmm_db/stale_winners.h"
+
+namespace tmm {
+namespace {
+
+constexpr int kLargestMajor = 999;
+
+// "13.0" is 13000, as the driver spells it.
+int parse_version(const std::string& text, const std::string& option) {
+    int major = 0, minor = 0;
+    const char* const end = text.data() + text.size();
+    const auto first = std::from_chars(text.data(), end, major);
+    const bool has_minor = first.ec == std::errc() && first.ptr != end && *first.ptr == '.';
+    const auto second = has_minor ? std::from_chars(first.ptr + 1, end, minor) : std::from_chars_result{end, std::errc::invalid_argument};
+    if (second.ec != std::errc() || second.ptr != end || major < 1 || major > kLargestMajor || minor < 0 || minor > 99)
+        throw Error(ExitStatus::usage, fmt::format("{} is no version", in_quotes(text)), "--" + option, "write one such as 13.0");
+    return major * 1000 + minor * 10;
+}
+
+ComparedVersion compared(const CommandLine& line, const std::string& option, int installed) {
+    if (line.has(option)) return {.version = parse_version(line.text(option), option), .source = ComparedVersion::Source::given};
+    return {.version = installed, .source = ComparedVersion::Source::installed};
+}
+
+}  // namespace
+
+ExitStatus run_stale_command(const CommandLine& line) {
+    const ComparedVersion driver = compared(line, "driver", installed_driver_version());
+    const ComparedVersion nvrtc = compared(line, "nvrtc", nvrtc_version());
+    const std::filesystem::path file = line.has("db") ? std::filesystem::path(line.text("db")) : default_database_path();
+    TuningDatabase database(file, TuningDatabase::Mode::read_only);
+    std::vector<std::string> known;
+    for (const DeviceModel& device : database.devices()) known.push_back(device.name);
+    ReportOptions options{.devices = DeviceFilter(line.text("gpu"), known), .screen = screen_of(stdout)};
+    options.screen.wide = line.has("wide");
+    const std::vector<StaleWinners> devices = stale_winners(database, options.devices, driver, nvrtc);
+    const std::string text = line.has("json") ? stale_json(devices) : stale_report(devices, options);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return ExitStatus::done;
+}
+
+}  // namespace tmm

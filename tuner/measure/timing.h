@@ -1,0 +1,71 @@
+// Device time of a plan: launches recorded as a graph over rotated operands, replayed until the median is steady.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "runtime/plan/executable_plan.h"
+#include "tuner/measure/verification.h"
+
+namespace tmm {
+
+// All times are in microseconds of device time.
+struct TimingOptions {
+    // A sample lasts at least this long, by holding as many launches as that takes.
+    double sample_us = 300;
+    int samples = 9;
+    // Samples end early once they have used this much, but not before min_samples of them.
+    double total_us = 30000;
+    int min_samples = 3;
+    // Samples end early once their time is surely below or above `bar_us`, the most that a finalist may take (0: there is none), or is
+    // known to this part of itself (0: however well it is known).
+    double bar_us = 0;
+    double precision = 0;
+    // If the first sample is slower than this per launch, no other is taken; 0 stands for never.
+    double abandon_above_us = 0;
+    // Device time spent before the first sample, so that clocks have settled.
+    double warm_up_us = 0;
+
+    friend bool operator==(const TimingOptions&, const TimingOptions&) = default;
+};
+
+struct Timing {
+    double median_us = 0;
+    double low_us = 0;
+    double high_us = 0;
+    int samples = 0;
+    int sm_clock_mhz = 0;
+    bool throttled = false;
+};
+
+// The value below which the share q (0 to 1) of the values lies, by linear interpolation; 0 where there are no values.
+double quantile(std::vector<double> values, double q);
+
+// A timer holds one plan, recorded and ready to be sampled. The operands belong to the verifier, which must outlive it.
+class PlanTimer {
+public:
+    // workspace_bytes: at least the plan's own; timers that exist at the same time must be given the same value.
+    PlanTimer(Device& device, const ExecutablePlan& plan, Verifier& verifier, double sample_us, std::int64_t workspace_bytes);
+    // Microseconds per launch.
+    double sample() { return replay_->run_timed() / launches_; }
+    int launches() const { return launches_; }
+    // The first estimate in microseconds per launch.
+    double estimate_us() const { return estimate_us_; }
+
+private:
+    int launches_ = 1;
+    double estimate_us_ = 0;
+    std::unique_ptr<Replay> replay_;
+};
+
+// Takes samples, in microseconds a launch, until the options say that they are enough. launches: how many a sample holds.
+//
+// Whether a time is surely below or above the bar is told by Student's t of the samples' logarithms, one-sided at 99%, as in "The Racing
+// Algorithm: Model Selection for Lazy Learners" (Maron, Moore, 1997), which compares a model with the best so far by confidence intervals.
+std::vector<double> take_samples(const TimingOptions& options, int launches, const std::function<double()>& sample);
+
+Timing time_plan(Device& device, const ExecutablePlan& plan, Verifier& verifier, const TimingOptions& options);
+
+}  // namespace tmm

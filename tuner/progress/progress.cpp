@@ -1,0 +1,162 @@
+#include "tuner/progress/progress.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text/printable.h"
+#include "base/text/text_table.h"
+#include "base/text/text_width.h"
+
+namespace tmm {
+namespace {
+
+constexpr std::size_t kLongestBar = 24;
+constexpr std::size_t kShortestBar = 6;
+constexpr std::size_t kIndent = 4;
+constexpr auto kRedraw = std::chrono::milliseconds(100);
+
+}  // namespace
+
+std::string duration_text(double seconds) {
+    if (seconds < 1) return fmt::format("{:.0f} ms", seconds * 1000);
+    const auto whole = static_cast<long>(seconds + 0.5);
+    if (whole < 60) return fmt::format("{} s", whole);
+    if (whole < 3600) return fmt::format("{} min {} s", whole / 60, whole % 60);
+    return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string progress_text(const ProgressState& state, std::size_t columns) {
+    // What a part will take later counts as well, so that neither the bar nor a part comes and goes while the numbers grow.
+    struct Part {
+        std::string text;
+        std::size_t most = 0;
+    };
+    const std::string all = fmt::format("{}", state.candidates);
+    std::array<Part, 5> parts = {
+        Part{fmt::format("{}/{} shapes", state.problems_done, state.problems)},
+        {"ETA " + state.time_left, sizeof("ETA 59 min 59 s") - 1},
+        {printable(state.name)},
+        {state.candidates > 0 ? fmt::format("{}/{}", state.done, all) : "", 2 * all.size() + 1},
+        {state.best_us > 0 ? fmt::format("best {} µs", short_number(state.best_us)) : "", display_width("best 123.4 µs")}};
+    // The parts are in the order in which they are given up.
+    std::size_t width = 0;
+    for (const std::size_t least : {4, 3, 2, 1, 0}) {
+        width = 0;
+        for (const Part& part : parts) width += part.text.empty() ? 0 : std::max(display_width(part.text), part.most) + 2;
+        if (width <= columns + 2 || least == 0) break;
+        parts[least].text.clear();
+    }
+    std::string text;
+    for (const Part& part : parts)
+        if (!part.text.empty()) text += (text.empty() ? "" : "  ") + part.text;
+    if (display_width(text) > columns) return "";
+    // The bar also needs its brackets and a space.
+    if (columns + 2 < width + kShortestBar + 3) return text;
+    const std::size_t length = std::min(kLongestBar, columns + 2 - width - 3);
+    const auto filled = static_cast<std::size_t>(std::clamp(state.share, 0.0, 1.0) * static_cast<double>(length));
+    return fmt::format("[{}{}] {}", std::string(filled, '#'), std::string(length - filled, '.'), text);
+}
+
+Progress::Progress(std::FILE* stream) : stream_(stream), screen_(screen_of(stream)), status_(stream) {}
+
+Progress::~Progress() {
+    finish();
+}
+
+void Progress::start(int problems, const Pace& pace) {
+    std::lock_guard lock(mutex_);
+    time_left_ = TimeLeft(problems, pace);
+    start_ = Clock::now();
+}
+
+void Progress::add_problem() {
+    std::lock_guard lock(mutex_);
+    time_left_.add_problem();
+}
+
+void Progress::begin_problem(int worker, const std::string& name) {
+    std::lock_guard lock(mutex_);
+    current_[worker] = Current{.name = name};
+    time_left_.begin_problem(worker, now());
+    draw(true);
+}
+
+void Progress::update(int worker, int done, int candidates, double best_us) {
+    std::lock_guard lock(mutex_);
+    Current& current = current_[worker];
+    current.done = done;
+    current.candidates = candidates;
+    current.best_us = best_us;
+    time_left_.update(worker, done, candidates);
+    draw(false);
+}
+
+void Progress::leave_problem(int worker) {
+    std::lock_guard lock(mutex_);
+    current_.erase(worker);
+    time_left_.leave_problem(worker);
+    draw(true);
+}
+
+void Progress::end_problem(int worker, const std::string& result) {
+    std::lock_guard lock(mutex_);
+    time_left_.end_problem(worker, now());
+    line(fmt::format("[{}/{}] {}: {}", time_left_.problems_done(), time_left_.problems(), current_[worker].name, result));
+    current_.erase(worker);
+    draw(true);
+}
+
+void Progress::note(const std::string& text) {
+    std::lock_guard lock(mutex_);
+    line(text);
+    draw(true);
+}
+
+void Progress::note_once(const std::string& text) {
+    {
+        std::lock_guard lock(mutex_);
+        if (!noted_.insert(text).second) return;
+    }
+    note(text);
+}
+
+void Progress::finish() {
+    std::lock_guard lock(mutex_);
+    status_.clear();
+    current_.clear();
+    std::fflush(stream_);
+}
+
+// Progress that nobody can read stops no run: a full disk or a terminal that went away is ignored.
+void Progress::line(const std::string& text) {
+    status_.clear();
+    std::fputs((hanging(printable(text), screen_.columns, kIndent) + "\n").c_str(), stream_);
+    std::fflush(stream_);
+}
+
+void Progress::draw(bool at_once) {
+    if (!status_.shows() || current_.empty()) return;
+    const auto time = Clock::now();
+    if (!at_once && time - last_draw_ < kRedraw) return;
+    last_draw_ = time;
+
+    const TimeLeft::Expected expected = time_left_.expected(now());
+    const Current& c = current_.begin()->second;
+    const std::string text = progress_text({.problems = time_left_.problems(),
+                                            .problems_done = time_left_.problems_done(),
+                                            .share = expected.share,
+                                            .time_left = expected.seconds ? duration_text(std::max(*expected.seconds, 1.0)) : "?",
+                                            .name = c.name,
+                                            .done = c.done,
+                                            .candidates = c.candidates,
+                                            .best_us = c.best_us},
+                                           status_.columns());
+    const std::size_t width = display_width(text);
+    const auto bar_end = text.find(']');
+    if (!screen_.color || bar_end == std::string::npos) return status_.show(text, width);
+    status_.show(fmt::format("\x1b[32m{}\x1b[0m{}", text.substr(0, bar_end + 1), text.substr(bar_end + 1)), width);
+}
+
+}  // namespace tmm

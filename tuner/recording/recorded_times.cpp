@@ -1,0 +1,99 @@
+#include "tuner/recording/recorded_times.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <exception>
+#include <optional>
+#include <variant>
+
+#include "base/error.h"
+#include "generator/text/text.h"
+#include "tuner/worker/protocol.h"
+
+namespace tmm {
+namespace {
+
+constexpr std::string_view kDevice = "# ";
+constexpr std::string_view kRunOff = "run_off";
+constexpr std::string_view kComplete = "complete";
+
+std::optional<Outcome> outcome_named(std::string_view name) {
+    for (int value = 0; value <= static_cast<int>(Outcome::inaccurate); ++value)
+        if (name_of(static_cast<Outcome>(value)) == name) return static_cast<Outcome>(value);
+    return std::nullopt;
+}
+
+// Shape, config, result, microseconds; nothing where the line has other fields.
+std::optional<std::array<std::string_view, 4>> fields_of(std::string_view line) {
+    std::array<std::string_view, 4> fields;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        const auto comma = line.find(',');
+        if ((comma == std::string_view::npos) != (i + 1 == fields.size())) return std::nullopt;
+        fields[i] = line.substr(0, comma);
+        if (comma != std::string_view::npos) line.remove_prefix(comma + 1);
+    }
+    return fields;
+}
+
+bool take_line(std::string_view line, RecordedTimes& recorded) {
+    const auto fields = fields_of(line);
+    if (!fields) return false;
+    const auto [shape, config, result, number] = *fields;
+    const auto at = recorded.problems.try_emplace(std::string(shape), RecordedProblem{.shape = std::string(shape)}).first;
+    RecordedProblem& problem = at->second;
+    if (result == kComplete) return problem.complete = true;
+    double microseconds = 0;
+    if (std::from_chars(number.data(), number.data() + number.size(), microseconds).ptr != number.data() + number.size()) return false;
+    RecordedTime& time = problem.times[fields_text(parse_config(config))];
+    if (result == kRunOff) {
+        time.run_off_us = microseconds;
+        return true;
+    }
+    const auto outcome = outcome_named(result);
+    if (!outcome) return false;
+    time.outcome = *outcome;
+    time.alone_us = microseconds;
+    return true;
+}
+
+}  // namespace
+
+std::string device_line(const DeviceInfo& device) {
+    return std::string(kDevice) + encode(Hello{.device = device});
+}
+
+std::string outcome_line(std::string_view shape, const KernelConfig& config, Outcome outcome, double microseconds) {
+    return fmt::format("{},{},{},{:.5g}", shape, to_text(config), name_of(outcome), microseconds);
+}
+
+std::string run_off_line(std::string_view shape, const KernelConfig& config, double microseconds) {
+    return fmt::format("{},{},{},{:.5g}", shape, to_text(config), kRunOff, microseconds);
+}
+
+std::string complete_line(std::string_view shape) {
+    return fmt::format("{},,{},0", shape, kComplete);
+}
+
+RecordedTimes parse_recorded_times(std::string_view text, const std::string& name) {
+    RecordedTimes recorded;
+    for (int number = 1; text.find('\n') != std::string_view::npos; ++number) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        text.remove_prefix(line.size() + 1);
+        std::string why = "not shape,config,result,microseconds";
+        try {
+            if (line.starts_with(kDevice)) {
+                recorded.device = std::get<Hello>(decode_reply(line.substr(kDevice.size()))).device;
+                continue;
+            }
+            if (take_line(line, recorded)) continue;
+        } catch (const std::exception& error) {
+            why = error.what();
+        }
+        throw Error(ExitStatus::bad_input, why, fmt::format("{}:{}", name, number), "have it recorded anew: tmm-tune --record");
+    }
+    return recorded;
+}
+
+}  // namespace tmm

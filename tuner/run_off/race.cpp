@@ -1,0 +1,122 @@
+#include "tuner/run_off/race.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "host/portable_math.h"
+#include "runtime/select/selection.h"
+#include "tuner/measure/timing.h"
+#include "tuner/run_off/decision.h"
+
+namespace tmm {
+namespace {
+
+// Something is sure where chance alone would show it that seldom. The finalists are compared after so many rounds, and then each time that
+// their number has grown by so much, seven times in a hundred rounds: the chance that a finalist is wronged stays below 2%.
+constexpr double kError = 0.001;
+constexpr int kFirstLook = 10;
+constexpr double kGrowth = 1.4;
+
+class Race {
+public:
+    Race(const RunOffRequest& request, const std::vector<int>& launches) : request_(request), samples_(launches.size()) {
+        for (const int count : launches) running_.push_back(count > 0);
+    }
+
+    bool runs(std::size_t i) const { return running_[i]; }
+    void add(std::size_t i, double microseconds) { samples_[i].push_back(microseconds); }
+    std::vector<std::vector<double>> take_samples() { return std::move(samples_); }
+
+    // Returns true once the race is over.
+    bool look() {
+        drop_beaten();
+        const std::vector<std::size_t> left = running();
+        if (left.size() < 2) return true;
+        const std::size_t winner = left[static_cast<std::size_t>(judge_run_off(finalists(left)).winner)];
+        return std::all_of(left.begin(), left.end(),
+                           [&](std::size_t i) { return i == winner || is_sure(winner, i, 1 + request_.margin, 0.5); });
+    }
+
+private:
+    std::vector<std::size_t> running() const {
+        std::vector<std::size_t> places;
+        for (std::size_t i = 0; i < running_.size(); ++i)
+            if (running_[i]) places.push_back(i);
+        return places;
+    }
+
+    std::vector<Finalist> finalists(const std::vector<std::size_t>& places) const {
+        std::vector<Finalist> all;
+        for (const std::size_t i : places)
+            all.push_back({.config = request_.configs[i],
+                           .order = request_.orders[i],
+                           .is_default = request_.orders[i] == 0,
+                           .samples_us = samples_[i]});
+        return all;
+    }
+
+    // Whether a takes less than b's time times the factor more often than in the given part of all rounds.
+    bool is_sure(std::size_t a, std::size_t b, double factor, double part) const {
+        int count = 0;
+        const auto rounds = static_cast<int>(samples_[a].size());
+        for (std::size_t round = 0; round < samples_[a].size(); ++round) count += samples_[a][round] < factor * samples_[b][round];
+        return chance_of_at_least(count, rounds, part) <= kError;
+    }
+
+    void drop_beaten() {
+        const std::vector<std::size_t> left = running();
+        if (left.empty()) return;
+        std::vector<double> medians(samples_.size());
+        for (const std::size_t i : left) medians[i] = quantile(samples_[i], 0.5);
+        const std::size_t fastest =
+            *std::min_element(left.begin(), left.end(), [&](std::size_t a, std::size_t b) { return medians[a] < medians[b]; });
+        for (const std::size_t i : left)
+            if (i != fastest && (is_sure(fastest, i, 1 / (1 + kTie), 0.5) || is_sure(fastest, i, 1, 1 - kRoundsOfTie))) running_[i] = false;
+    }
+
+    const RunOffRequest& request_;
+    std::vector<bool> running_;
+    std::vector<std::vector<double>> samples_;
+};
+
+}  // namespace
+
+std::vector<std::vector<double>> race(const RunOffRequest& request, const std::vector<int>& launches,
+                                      const std::function<double(std::size_t)>& sample) {
+    Race race(request, launches);
+    const std::size_t count = launches.size();
+    double used_us = 0;
+    int next_look = kFirstLook;
+    for (int round = 0; round < request.rounds; ++round) {
+        const double before_us = used_us;
+        for (std::size_t turn = 0; turn < count; ++turn) {
+            // Every round begins with another finalist, and every other round runs backwards, so that no finalist always follows the same
+            // one.
+            const std::size_t shifted = (turn + static_cast<std::size_t>(round) / 2) % count;
+            const std::size_t i = round % 2 == 0 ? shifted : count - 1 - shifted;
+            if (!race.runs(i)) continue;
+            const double microseconds = sample(i);
+            race.add(i, microseconds);
+            used_us += microseconds * launches[i];
+        }
+        const int rounds = round + 1;
+        if (rounds >= request.min_rounds && 2 * used_us - before_us > request.total_us) break;
+        if (request.orders.empty() || rounds < next_look) continue;
+        next_look = static_cast<int>(std::ceil(kGrowth * rounds));
+        if (race.look()) break;
+    }
+    return race.take_samples();
+}
+
+double chance_of_at_least(int count, int rounds, double probability) {
+    double chance = 0;
+    double of_exactly = portable::pow(1 - probability, rounds);
+    for (int i = 0; i <= rounds; ++i) {
+        if (i >= count) chance += of_exactly;
+        of_exactly *= (rounds - i) * probability / ((i + 1) * (1 - probability));
+    }
+    return std::min(chance, 1.0);
+}
+
+}  // namespace tmm

@@ -1,0 +1,45 @@
+// A problem that a run has to look at.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "db/store/tuning_database.h"
+#include "generator/text/shapes_file.h"
+#include "tuner/search/candidates.h"
+
+namespace tmm {
+
+// Its candidates are made when its turn is near.
+struct OpenProblem {
+    Shape shape;
+    // Place of the problem among the report's problems.
+    std::size_t place = 0;
+    // An earlier run's decision, and whether it counts unless the search has changed since.
+    std::optional<TuningDatabase::Decision> earlier = {};
+    bool may_count = false;
+    // The decision was made with another driver or compiler, with kernels of an earlier text, or among other candidates: its winner races
+    // the first guesses, all of them measured anew, before anything else is.
+    bool races = false;
+    std::vector<Candidate> candidates = {};
+    // Variants that the search will end with if the candidates are as fast as they are ordered; none where it will not end with any.
+    std::vector<Candidate> likely_variants = {};
+    // Whether a thread is making the candidates, which has the problem for itself.
+    bool being_made = false;
+    // Number of configs behind the default, which leads, that are known to be fast.
+    std::size_t known_fast = 0;
+    std::string search_hash = {};
+    // Number of configs that the search rejected, by reason.
+    std::map<std::string, int> rejections = {};
+    // Further candidates that the search has, for which a small budget has no time.
+    std::size_t left_out = 0;
+};
+
+// The candidates' newest measurements with today's kernels, by place in `candidates`.
+std::vector<std::optional<Measurement>> known_measurements(TuningDatabase& database, const GemmProblem& problem,
+                                                           const std::vector<Candidate>& candidates);
+
+}  // namespace tmm

@@ -1,0 +1,76 @@
+#include "tuner/search/sampling.h"
+
+#include <algorithm>
+
+#include "tuner/search/certainty.h"
+#include "tuner/search/finalists.h"
+
+namespace tmm {
+namespace {
+
+// First samples slower than this many times the best are not refined.
+constexpr double kHopeless = 3;
+// No candidate that is nearer to the best than this is kept from the run-off for its own sake: times that are taken one by one compare
+// otherwise by that much.
+constexpr double kNear = 0.03;
+// A time that is known to this part of itself needs no more samples, even where it is not surely on one side of the bar.
+constexpr double kPrecision = 0.01;
+
+// The results that are times, the fastest first.
+std::vector<const Measurement*> times_of(const std::vector<std::optional<Measurement>>& results) {
+    std::vector<const Measurement*> times;
+    for (const auto& result : results)
+        if (result && result->outcome == Outcome::ok && result->median_us > 0) times.push_back(&*result);
+    std::sort(times.begin(), times.end(), [](const Measurement* a, const Measurement* b) { return a->median_us < b->median_us; });
+    return times;
+}
+
+// The most that a finalist takes; 0 where there are not enough of them yet.
+double bar_of(const std::vector<const Measurement*>& times, std::size_t places) {
+    if (!times.empty() && times.front()->throttled) places *= kPlacesWhereThrottled;
+    if (times.size() < places) return 0;
+    return std::max(times[places - 1]->median_us, (1 + kNear) * times.front()->median_us);
+}
+
+}  // namespace
+
+TimingOptions timing_options(bool emulated, Effort effort, const std::vector<std::optional<Measurement>>& results) {
+    const std::vector<const Measurement*> times = times_of(results);
+    const double hopeless = times.empty() ? 0 : kHopeless * times.front()->median_us;
+    // The emulation's times say nothing of a GPU's: a few samples will do.
+    if (emulated) return TimingOptions{.sample_us = 200, .samples = 3, .total_us = 5000, .min_samples = 1, .abandon_above_us = hopeless};
+    constexpr int kSamples[] = {5, 7, 15};
+    return TimingOptions{.sample_us = 1000,
+                         .samples = kSamples[static_cast<int>(effort)],
+                         .total_us = 30000,
+                         .min_samples = 3,
+                         .bar_us = bar_of(times, finalist_places(emulated, effort)),
+                         .precision = kPrecision,
+                         .abandon_above_us = hopeless};
+}
+
+RunOffRequest run_off_request(bool emulated, Effort effort, double seconds) {
+    if (emulated) return RunOffRequest{.configs = {}, .rounds = 9, .min_rounds = 3, .sample_us = 200, .total_us = 200000};
+    constexpr int kRounds[] = {30, 40, 100};
+    RunOffRequest request{.configs = {},
+                          .rounds = kRounds[static_cast<int>(effort)],
+                          .min_rounds = 30,
+                          .sample_us = 1000,
+                          .total_us = 4e6,
+                          .settle_us = 200000,
+                          .margin = certainty_of(effort).margin};
+    if (seconds * 1e6 < 2 * request.total_us) {
+        request.min_rounds = 5;
+        request.total_us = 0.5e6 * seconds;
+        request.settle_us = std::min(request.settle_us, 0.1e6 * seconds);
+    }
+    return request;
+}
+
+std::size_t finalist_places(bool emulated, Effort effort) {
+    if (emulated) return 3;
+    constexpr std::size_t kCounts[] = {4, 8, 10};
+    return kCounts[static_cast<int>(effort)];
+}
+
+}  // namespace tmm

@@ -28,17 +28,17 @@ void check(int error, const char* what) {
 }
 
 // Close-on-exec, else a compiler started meanwhile would hold the pipe open and hide the process's end.
-LineChannel connect(LineChannel& theirs) {
+LinePipe connect(LinePipe& theirs) {
     int requests[2];
     int replies[2];
     check(pipe2(requests, O_CLOEXEC) == 0 ? 0 : errno, "pipe");
     if (pipe2(replies, O_CLOEXEC) != 0) {
         const int error = errno;
-        LineChannel(requests[0], requests[1]).close();
+        LinePipe(requests[0], requests[1]).close();
         check(error, "pipe");
     }
-    theirs = LineChannel(requests[0], replies[1]);
-    return LineChannel(replies[0], requests[1]);
+    theirs = LinePipe(requests[0], replies[1]);
+    return LinePipe(replies[0], requests[1]);
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ HelperProcess::~HelperProcess() {
 }
 
 void HelperProcess::start(const std::vector<std::string>& arguments, const std::string& program) {
-    LineChannel theirs;
+    LinePipe theirs;
     channel_ = connect(theirs);
 
     posix_spawn_file_actions_t actions;
@@ -114,9 +114,9 @@ HelperProcess::End HelperProcess::reap() {
     return {.how = fmt::format("was ended by signal {} ({})", signal, strsignal(signal)), .signal = signal};
 }
 
-LineChannel channel_to_parent() {
+LinePipe channel_to_parent() {
     std::signal(SIGPIPE, SIG_IGN);
-    LineChannel channel(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+    LinePipe channel(fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
     if (const int null = open("/dev/null", O_RDONLY | O_CLOEXEC); null >= 0) {
         dup2(null, STDIN_FILENO);
         ::close(null);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/processes/line_channel.h"
+#include "base/processes/line_pipe.h"
 
 namespace tmm {
 
@@ -31,7 +31,7 @@ public:
     void start(const std::vector<std::string>& arguments, const std::string& program = "/proc/self/exe");
     bool alive() const { return pid_ > 0; }
     pid_t pid() const { return pid_; }
-    LineChannel& channel() { return channel_; }
+    LinePipe& channel() { return channel_; }
     // Ends the process, which is still to be reaped; one that was reaped is left alone.
     void signal_kill() const noexcept;
     void kill_and_reap() noexcept;
@@ -40,11 +40,11 @@ public:
 
 private:
     pid_t pid_ = -1;
-    LineChannel channel_;
+    LinePipe channel_;
 };
 
 // The other end, in a process that serves: whatever a library prints does not end up between two messages.
-LineChannel channel_to_parent();
+LinePipe channel_to_parent();
 // Has this process killed with the thread that started it, whatever it does then.
 void end_with_starting_thread();
 // Ends this process once its parent has gone or has closed the pipe that is read here.

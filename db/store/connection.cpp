@@ -10,10 +10,10 @@
 
 #include "base/error.h"
 #include "base/text/environment.h"
-#include "db/store/companions.h"
 #include "db/store/database_file.h"
 #include "db/store/migrations/migrations.h"
 #include "db/store/schema_check.h"
+#include "db/store/sidecar_files.h"
 
 namespace tmm {
 namespace {

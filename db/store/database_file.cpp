@@ -13,9 +13,9 @@
 
 #include "base/error.h"
 #include "base/files/private_files.h"
-#include "db/store/companions.h"
 #include "db/store/migrations/migrations.h"
 #include "db/store/schema_check.h"
+#include "db/store/sidecar_files.h"
 
 namespace tmm {
 namespace {

@@ -24,7 +24,7 @@
 #include "base/files/locked_temporary.h"
 #include "base/files/private_files.h"
 #include "base/log.h"
-#include "generator/compile/compile_turn.h"
+#include "generator/compile/compile_lock.h"
 #include "generator/kernel/template_files.h"
 
 namespace tmm {
@@ -338,7 +338,7 @@ CompileResult KernelCache::find_or_compile(const KernelSource& source, const Com
     if (!directory) return compiler.compile(source);
     const Key key = key_of(source, compiler);
     std::optional<CompiledKernel> stored;
-    CompileTurn turn(directory->get(), key.file_name() + std::string(kLockSuffix), patience_, [&] {
+    CompileLock turn(directory->get(), key.file_name() + std::string(kLockSuffix), patience_, [&] {
         stored = read_kernel(directory->get(), key);
         return stored.has_value();
     });

@@ -76,7 +76,7 @@ inline Crowding no_crowding(const GemmProblem&, const KernelConfig&, const Devic
 inline OperandCopies no_copies(const GemmProblem&, const KernelConfig&, const Extent&) {
     return {};
 }
-inline KernelSignature as_it_lies(const GemmProblem& problem, const KernelConfig&) {
+inline KernelSignature original_layout(const GemmProblem& problem, const KernelConfig&) {
     return signature_of(problem);
 }
 inline bool leaves_gates(const GemmProblem&, const KernelConfig&) {

@@ -28,10 +28,11 @@ std::size_t bind(const LaunchPlan& plan, const LaunchStep& step, const GemmCall&
     const Addresses addresses = addresses_of(plan, call, plan.geometry.whole);
     PadArgs args;
     static_cast<GemmArgs&>(args) = make_args(plan, plan.geometry.whole, call, undivided(problem));
-    const auto fill = [&](PadOperand& operand, const pad::Shape& shape, bool as_it_lies, ElementType type, const void* source, void* copy,
-                          std::int64_t ld, std::int64_t stride, std::int64_t copy_ld) {
+    const auto fill = [&](PadOperand& operand, const pad::Shape& shape, bool original_layout, ElementType type, const void* source,
+                          void* copy, std::int64_t ld, std::int64_t stride, std::int64_t copy_ld) {
         const int units = size_of(type) / 2;
-        if (as_it_lies && args.k > 0) operand = pad::cut(shape.rows, shape.columns * units, problem.batch, ld * units, copy_ld * units);
+        if (original_layout && args.k > 0)
+            operand = pad::cut(shape.rows, shape.columns * units, problem.batch, ld * units, copy_ld * units);
         operand.source = source;
         operand.copy = copy;
         operand.stride = stride * units;

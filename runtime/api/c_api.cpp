@@ -18,7 +18,7 @@
 #include "runtime/api/host_gemm.h"
 #include "runtime/api/validate.h"
 #include "runtime/bundle/bundle.h"
-#include "runtime/device/thread_own.h"
+#include "runtime/device/thread_local_value.h"
 #include "tmm/tmm.h"
 
 #ifdef TMM_PROJECT_VERSION
@@ -60,7 +60,7 @@ struct Failure {
 };
 
 Failure& last_failure() {
-    return tmm::thread_own<Failure>();
+    return tmm::thread_local_value<Failure>();
 }
 
 tmmStatus_t fail(std::uint64_t handle, tmmStatus_t status, const char* message) noexcept {

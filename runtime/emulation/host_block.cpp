@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "runtime/device/device.h"
-#include "runtime/device/thread_own.h"
+#include "runtime/device/thread_local_value.h"
 #include "runtime/emulation/host_background.h"
 #include "runtime/emulation/host_scheduler.h"
 #include "runtime/emulation/host_shared_memory.h"
@@ -189,7 +189,7 @@ thread_local Cluster* running = nullptr;
 }  // namespace
 
 void run_on_host(const HostLaunch& launch) {
-    running = &thread_own<Cluster>();
+    running = &thread_local_value<Cluster>();
     running->run(launch);
 }
 

@@ -44,14 +44,14 @@ DeviceInfo with_profile(DeviceInfo device, TuningDatabase& database) {
 Winners read_winners(const std::filesystem::path& database, const DeviceInfo& opened, const Patience& patience) {
     std::vector<WinnerRow> rows;
     DeviceInfo device = opened;
-    const auto of_other_cards = [opened] { return shipped_winners_beside(opened.name, opened.compute_capability()); };
+    const auto of_other_device_models = [opened] { return shipped_winners_beside(opened.name, opened.compute_capability()); };
     try {
         TuningDatabase source = open(database, patience);
         rows = with_shipped(source.winners(), shipped_winners(opened.name));
         device = with_profile(opened, source);
     } catch (const std::exception& error) {
         log_line(fmt::format("kernels are chosen without a tuning database: {}", error.what()));
-        return Winners(shipped_winners(opened.name), device, {}, of_other_cards);
+        return Winners(shipped_winners(opened.name), device, {}, of_other_device_models);
     }
     const auto candidates = [database, device, patience](const GemmProblem& problem) -> std::optional<std::vector<MeasuredCandidate>> {
         try {
@@ -61,7 +61,7 @@ Winners read_winners(const std::filesystem::path& database, const DeviceInfo& op
             return std::nullopt;
         }
     };
-    return Winners(rows, device, candidates, of_other_cards);
+    return Winners(rows, device, candidates, of_other_device_models);
 }
 
 }  // namespace tmm

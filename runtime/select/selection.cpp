@@ -44,7 +44,7 @@ constexpr double kOtherEpiloguePenalty = 0.01;
 constexpr double kWorthFollowing = 1.05;
 // Another card's winner of the very product serves, unless by the profiles it gets so many times slower beside the guess. Among 47 winners
 // that an H100 and an H200 have of each other's recorded shapes that was at most 1.25; they take 1.012 times as long as the fastest config
-// recorded, where guesses took 1.057 times (tests/runtime/test_other_cards.cpp).
+// recorded, where guesses took 1.057 times (tests/runtime/test_other_device_models.cpp).
 constexpr double kCarriesOver = 1.3;
 // So many of the nearest problems are looked at, by their winners or by their candidates. What was measured farther away counts as slower
 // by this part for each doubling. Where 307 problems that were searched on an H100 are chosen for without their own results, the choices
@@ -116,7 +116,7 @@ std::int64_t workspace_bytes(const GemmProblem& problem, const KernelConfig& con
 }
 
 // A winner's config as it serves the problem.
-KernelConfig as_it_serves(const GemmProblem& problem, const GemmProblem& tuned, const KernelConfig& config) {
+KernelConfig adapted_config(const GemmProblem& problem, const GemmProblem& tuned, const KernelConfig& config) {
     // Anything may stand in a database.
     if (find_misused_field(config) || is_left_to_naive(problem)) return config;
     if (violation_of(config, main_signature(problem, config))) return config;
@@ -133,7 +133,7 @@ std::optional<std::string> why_unfit(const GemmProblem& problem, const KernelCon
 std::optional<KernelConfig> config_for(const GemmProblem& problem, const GemmProblem& tuned, const KernelConfig& config,
                                        const DeviceInfo& device) {
     if (!may_be_near(problem, tuned) || !keeps_promise(problem.compute, tuned.compute, config)) return std::nullopt;
-    const KernelConfig served = as_it_serves(problem, tuned, config);
+    const KernelConfig served = adapted_config(problem, tuned, config);
     if (why_unfit(problem, served, device)) return std::nullopt;
     return served;
 }
@@ -164,7 +164,9 @@ double doublings_apart(const GemmProblem& x, const GemmProblem& y) {
 }
 
 Winners::Winners(const std::vector<WinnerRow>& rows, DeviceInfo device, CandidateSource candidates, WinnerSource more)
-    : device_(std::move(device)), candidates_(std::move(candidates)), near_times_(std::make_shared<NearTimesBook>(candidates_, device_)) {
+    : device_(std::move(device)),
+      candidates_(std::move(candidates)),
+      neighbour_measurements_(std::make_shared<NeighbourMeasurementsBook>(candidates_, device_)) {
     std::vector<WinnerRow> others;
     for (const WinnerRow& row : rows) {
         if (model_of(row) == model_of(device_))
@@ -172,7 +174,7 @@ Winners::Winners(const std::vector<WinnerRow>& rows, DeviceInfo device, Candidat
         else
             others.push_back(row);
     }
-    others_ = std::make_shared<const OtherCards>(std::move(others), std::move(more), device_);
+    others_ = std::make_shared<const OtherDeviceModels>(std::move(others), std::move(more), device_);
     // A user's rows come first, so that the first of equals is theirs.
     std::stable_partition(tuned_.begin(), tuned_.end(), [](const Tuned& tuned) { return tuned.winner.origin == "user"; });
     for (std::size_t i = 0; i < tuned_.size(); ++i) places_[in_any_mode(tuned_[i].problem)].push_back(i);
@@ -284,7 +286,7 @@ std::vector<Winners::NearProblem> Winners::near_problems(const GemmProblem& prob
 }
 
 Winners::NearWinner Winners::serving(const GemmProblem& problem, const NearProblem& near, std::int64_t most_workspace) const {
-    const KernelConfig config = as_it_serves(problem, near.tuned->problem, near.tuned->winner.config);
+    const KernelConfig config = adapted_config(problem, near.tuned->problem, near.tuned->winner.config);
     if (why_unfit(problem, config, device_) || !fits(problem, config, most_workspace)) return {};
     return {near.tuned, config};
 }
@@ -339,12 +341,12 @@ std::optional<Selection> Winners::select_measured(const GemmProblem& problem, co
         if (judged.size() == kJudgedProblems) break;
         if (std::any_of(judged.begin(), judged.end(), is_same)) continue;
         judged.push_back(it.tuned);
-        const std::shared_ptr<const NearTimes> times = near_times_->of(it.tuned->winner.problem);
+        const std::shared_ptr<const NeighbourMeasurements> times = neighbour_measurements_->of(it.tuned->winner.problem);
         if (!times) break;
         if (times->candidates.empty()) continue;
         if (guess && !guess_us) guess_us = model.estimate(*guess) * times->median_ratio;
         for (const NearTime& candidate : times->candidates) {
-            const KernelConfig config = as_it_serves(problem, it.tuned->problem, candidate.config);
+            const KernelConfig config = adapted_config(problem, it.tuned->problem, candidate.config);
             if (!keeps_promise(problem.compute, it.tuned->problem.compute, config) || why_unfit(problem, config, device_)) continue;
             const double expected = model.estimate(config) * candidate.ratio * (1 + kDoubtOfDoubling * it.apart);
             if ((from && expected >= least) || !fits(problem, config, most_workspace)) continue;

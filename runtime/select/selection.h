@@ -17,8 +17,8 @@
 #include "generator/machine/device_info.h"
 #include "generator/plan/launch_plan.h"
 #include "generator/problem/problem_hash.h"
-#include "runtime/select/near_times.h"
-#include "runtime/select/other_cards.h"
+#include "runtime/select/neighbour_measurements.h"
+#include "runtime/select/other_device_models.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/problem.h"
 
@@ -127,8 +127,8 @@ private:
     DeviceInfo device_;
     CandidateSource candidates_;
     // Shared so that winners can be moved.
-    std::shared_ptr<NearTimesBook> near_times_;
-    std::shared_ptr<const OtherCards> others_;
+    std::shared_ptr<NeighbourMeasurementsBook> neighbour_measurements_;
+    std::shared_ptr<const OtherDeviceModels> others_;
 };
 
 // The choice that cannot fail, but for workspace: it needs some for the sums of a gate. because: a clause that follows "fallback: ".

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "generator/text/shapes_file.h"
-#include "runtime/dropin/blas/contest.h"
+#include "runtime/dropin/blas/ab_timing.h"
 #include "runtime/dropin/blas/sgemm.h"
 #include "runtime/dropin/record/shape_text.h"
 #include "runtime/dropin/settings.h"
@@ -134,35 +134,35 @@ TEST_CASE("products that tmm does not take are left to the BLAS behind") {
 }
 
 TEST_CASE("a shape goes to whoever was faster, once both have had a call that was timed") {
-    using Who = Contest::Who;
+    using Who = AbTiming::Who;
     for (const auto& [of_tmm, winner] : {std::pair{0.5, Who::tmm}, std::pair{1.0, Who::behind}, std::pair{2.0, Who::behind}}) {
-        Contest contest;
-        CHECK(contest.next() == Who::behind);
-        contest.note(Who::behind, 1.0);
+        AbTiming ab_timing;
+        CHECK(ab_timing.next() == Who::behind);
+        ab_timing.note(Who::behind, 1.0);
         // The first call of tmm's compiles, and counts for nothing.
-        CHECK(contest.next() == Who::tmm);
-        contest.note(Who::tmm, 100.0);
-        CHECK_FALSE(contest.is_decided());
-        CHECK(contest.next() == Who::tmm);
-        contest.note(Who::tmm, of_tmm);
-        CHECK(contest.is_decided());
+        CHECK(ab_timing.next() == Who::tmm);
+        ab_timing.note(Who::tmm, 100.0);
+        CHECK_FALSE(ab_timing.is_decided());
+        CHECK(ab_timing.next() == Who::tmm);
+        ab_timing.note(Who::tmm, of_tmm);
+        CHECK(ab_timing.is_decided());
         for (int call = 0; call < 3; ++call) {
-            CHECK(contest.next() == winner);
+            CHECK(ab_timing.next() == winner);
             // Later times change nothing.
-            contest.note(winner, winner == Who::tmm ? 50.0 : 0.01);
+            ab_timing.note(winner, winner == Who::tmm ? 50.0 : 0.01);
         }
-        CHECK(contest.behind() == 1.0);
-        CHECK(contest.of_tmm() == of_tmm);
+        CHECK(ab_timing.behind() == 1.0);
+        CHECK(ab_timing.of_tmm() == of_tmm);
     }
 }
 
 TEST_CASE("a shape that tmm refuses stays with the BLAS behind") {
-    Contest contest;
-    contest.note(Contest::Who::behind, 1.0);
-    contest.refuse();
+    AbTiming ab_timing;
+    ab_timing.note(AbTiming::Who::behind, 1.0);
+    ab_timing.refuse();
     for (int call = 0; call < 3; ++call) {
-        CHECK(contest.next() == Contest::Who::behind);
-        contest.note(Contest::Who::behind, 1.0);
+        CHECK(ab_timing.next() == AbTiming::Who::behind);
+        ab_timing.note(AbTiming::Who::behind, 1.0);
     }
-    CHECK_FALSE(contest.is_decided());
+    CHECK_FALSE(ab_timing.is_decided());
 }

@@ -23,7 +23,7 @@
 #include "generator/text/text.h"
 #include "tests/support/slice.h"
 #include "tuner/search/candidates.h"
-#include "tuner/search/compiled_verdict.h"
+#include "tuner/search/compiled_code_checks.h"
 
 using namespace tmm;
 

@@ -24,7 +24,7 @@
 #include "tests/support/temporary_directory.h"
 #include "tuner/options/shard.h"
 #include "tuner/search/earlier_decision.h"
-#include "tuner/search/turn_candidates.h"
+#include "tuner/search/prepared_candidates.h"
 
 using namespace tmm;
 
@@ -201,12 +201,12 @@ TEST_CASE("a decision from fewer results than a sample size's search ends with d
             database.record(problem, all[measured].config, {}, {.median_us = 10, .kernel_hash = all[measured].kernel_hash});
         TuningOptions options;
         options.effort = effort;
-        OpenProblem open;
+        PendingProblem open;
         open.shape.problem = problem;
         open.shape.is_sample_size = is_sample_size;
         open.earlier = TuningDatabase::Decision{.config = all.front().config, .search_hash = hash};
         make_ready(open, {}, options, device, book, database);
-        return standing_of(database, open, options, device, book) == Standing::counts;
+        return reusable_result_of(database, open, options, device, book) == ReusableResult::counts;
     };
     CHECK(counts_after(40, false, Effort::normal));
     CHECK_FALSE(counts_after(40, true, Effort::normal));

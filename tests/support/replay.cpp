@@ -26,7 +26,7 @@
 #include "tuner/run_off/race.h"
 #include "tuner/search/earlier_decision.h"
 #include "tuner/search/problem_tuner.h"
-#include "tuner/search/remembered.h"
+#include "tuner/search/warm_start.h"
 
 namespace tmm::testing {
 namespace {
@@ -206,7 +206,7 @@ struct Close {
 std::vector<KernelConfig> remembered(const GemmProblem& problem, const ReplayOptions& options, TuningDatabase& database,
                                      const DeviceInfo& device) {
     const std::vector<MeasuredCandidate> rows = database.measurements(problem);
-    std::vector<KernelConfig> configs = remembered_configs(problem, {}, rows, device);
+    std::vector<KernelConfig> configs = warm_start_configs(problem, {}, rows, device);
     std::erase_if(configs, [&](const KernelConfig& config) {
         return std::none_of(rows.begin(), rows.end(), [&](const MeasuredCandidate& row) { return row.config == config; });
     });
@@ -214,7 +214,7 @@ std::vector<KernelConfig> remembered(const GemmProblem& problem, const ReplayOpt
     return configs;
 }
 
-ReplayedSearch replay(OpenProblem problem, const RecordedProblem& recorded, const DeviceInfo& device, const ReplayOptions& options,
+ReplayedSearch replay(PendingProblem problem, const RecordedProblem& recorded, const DeviceInfo& device, const ReplayOptions& options,
                       const Turn& turn, KernelBook& book) {
     const TemporaryDirectory directory(folder_in_memory());
     const std::unique_ptr<std::FILE, Close> nowhere(std::fopen("/dev/null", "w"));
@@ -277,7 +277,7 @@ std::vector<ReplayedSearch> replay_searches(const RecordedProblem& recorded, con
         std::vector<Candidate>& all = candidates[one.effort];
         if (all.empty()) all = make_candidates(shape.problem, one.effort, device, *book, kAllCandidates);
         const Turn turn{.most_candidates = one.most_candidates};
-        OpenProblem open{.shape = shape, .candidates = all};
+        PendingProblem open{.shape = shape, .candidates = all};
         open.shape.is_sample_size = one.is_sample_size;
         open.candidates.resize(std::min(all.size(), most_candidates(turn)));
         open.left_out = all.size() - open.candidates.size();

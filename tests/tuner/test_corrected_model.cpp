@@ -34,7 +34,7 @@ TEST_CASE("a time that is measured corrects what is predicted of the others, mos
     CHECK(middle(3) == doctest::Approx(10).epsilon(0.05));
     CHECK(middle(1) > middle(2));
     CHECK(middle(2) > middle(3));
-    for (std::size_t place = 0; place < 4; ++place) CHECK(model.hopeful_time(place) < middle(place));
+    for (std::size_t place = 0; place < 4; ++place) CHECK(model.lower_confidence_bound(place) < middle(place));
 }
 
 TEST_CASE("times that agree with the predictions, whatever the unit, leave little doubt, others leave much") {
@@ -73,7 +73,7 @@ TEST_CASE("what is predicted does not hang on the order in which times came, so 
     for (std::size_t i = 0; i < 30; ++i) forward.observe(i, times[i]);
     for (std::size_t i = 30; i-- > 0;) backward.observe(i, times[i]);
     for (std::size_t i = 0; i < 60; ++i) {
-        CHECK(forward.hopeful_time(i) == doctest::Approx(backward.hopeful_time(i)).epsilon(1e-9));
+        CHECK(forward.lower_confidence_bound(i) == doctest::Approx(backward.lower_confidence_bound(i)).epsilon(1e-9));
         CHECK(forward.chance_below(i, estimates[i]) == doctest::Approx(backward.chance_below(i, estimates[i])).epsilon(1e-6));
     }
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <thread>
 
-#include "base/processes/line_channel.h"
+#include "base/processes/line_pipe.h"
 #include "generator/machine/assumed_device.h"
 #include "tuner/worker/protocol.h"
 
@@ -104,27 +104,27 @@ TEST_CASE("a channel gives whole lines, however they arrive") {
     int back[2];
     REQUIRE(pipe2(there, O_CLOEXEC) == 0);
     REQUIRE(pipe2(back, O_CLOEXEC) == 0);
-    LineChannel reader(there[0], back[1]);
+    LinePipe reader(there[0], back[1]);
     std::string line;
-    CHECK(reader.read_line(line, 0.01) == LineChannel::Read::timed_out);
+    CHECK(reader.read_line(line, 0.01) == LinePipe::Read::timed_out);
     REQUIRE(write(there[1], "one\ntw", 6) == 6);
-    CHECK(reader.read_line(line, 1) == LineChannel::Read::line);
+    CHECK(reader.read_line(line, 1) == LinePipe::Read::line);
     CHECK(line == "one");
-    CHECK(reader.read_line(line, 0.01) == LineChannel::Read::timed_out);
-    CHECK(reader.read_line(line, 0.01, back[0]) == LineChannel::Read::timed_out);
+    CHECK(reader.read_line(line, 0.01) == LinePipe::Read::timed_out);
+    CHECK(reader.read_line(line, 0.01, back[0]) == LinePipe::Read::timed_out);
     REQUIRE(write(back[1], "!", 1) == 1);
-    CHECK(reader.read_line(line, 1, back[0]) == LineChannel::Read::woken);
+    CHECK(reader.read_line(line, 1, back[0]) == LinePipe::Read::woken);
     const std::string longer(300000, 'x');
     std::thread writer([&] {
         const std::string text = "o\n" + longer + "\n";
         for (std::size_t at = 0; at < text.size();) at += static_cast<std::size_t>(write(there[1], text.data() + at, text.size() - at));
         close(there[1]);
     });
-    CHECK(reader.read_line(line, 5) == LineChannel::Read::line);
+    CHECK(reader.read_line(line, 5) == LinePipe::Read::line);
     CHECK(line == "two");
-    CHECK(reader.read_line(line, 5) == LineChannel::Read::line);
+    CHECK(reader.read_line(line, 5) == LinePipe::Read::line);
     CHECK(line == longer);
-    CHECK(reader.read_line(line, 5) == LineChannel::Read::end);
+    CHECK(reader.read_line(line, 5) == LinePipe::Read::end);
     writer.join();
     close(back[0]);
 }

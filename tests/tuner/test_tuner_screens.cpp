@@ -37,7 +37,7 @@ TEST_CASE("the bar holds whole numbers in any width, and gives up the least impo
     const ProgressState state{.problems = 40,
                               .problems_done = 12,
                               .share = 0.31,
-                              .time_left = "3 min 20 s",
+                              .eta = "3 min 20 s",
                               .name = "4096x4096x4096",
                               .done = 120,
                               .candidates = 640,
@@ -48,7 +48,7 @@ TEST_CASE("the bar holds whole numbers in any width, and gives up the least impo
     CHECK(progress_text(state, 66) == "[##.......] 12/40 shapes  ETA 3 min 20 s  4096x4096x4096  120/640");
     // The bar keeps its length while the numbers beside it grow.
     ProgressState early = state;
-    early.time_left = "9 s";
+    early.eta = "9 s";
     early.done = 1;
     early.best_us = 9;
     for (std::size_t columns = 0; columns < 130; ++columns) {

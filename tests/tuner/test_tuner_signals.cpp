@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "tests/support/kernels/planted_testing.h"
-#include "tuner/search/void_verdict.h"
-#include "tuner/worker/worker_end.h"
+#include "tuner/search/invalidated_result.h"
+#include "tuner/worker/worker_exit.h"
 
 using namespace tmm;
 using namespace tuner_testing;

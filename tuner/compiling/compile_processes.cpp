@@ -11,7 +11,7 @@
 #include "generator/compile/compile_attempts.h"
 #include "generator/kernel/template_files.h"
 #include "tuner/compiling/compile_protocol.h"
-#include "tuner/worker/worker_end.h"
+#include "tuner/worker/worker_exit.h"
 
 namespace tmm {
 namespace {
@@ -77,7 +77,7 @@ CompileResult CompileProcesses::attempt(const KernelSource& source) const {
 // The result is nothing where the source crashed the process; `crash` then says how.
 std::optional<CompileResult> CompileProcesses::ask(Process process, const KernelSource& source, std::string& crash) const {
     std::string line;
-    if (!process->channel().write_line(encode(source)) || process->channel().read_line(line, -1) != LineChannel::Read::line) {
+    if (!process->channel().write_line(encode(source)) || process->channel().read_line(line, -1) != LinePipe::Read::line) {
         HelperProcess::End end = bury(std::move(process));
         if (is_abandoned()) throw given_up();
         if (end.signal == 0 || !is_raised_by_code(end.signal))
@@ -134,7 +134,7 @@ CompileProcesses::Process CompileProcesses::start() const {
         auto process = std::make_unique<HelperProcess>();
         process->start({"--compiler", std::to_string(options_.compute_capability)}, options_.program);
         std::string line;
-        if (process->channel().read_line(line, kStartSeconds) == LineChannel::Read::line) {
+        if (process->channel().read_line(line, kStartSeconds) == LinePipe::Read::line) {
             const CompileReply reply = decode_compile_reply(line);
             const auto* ready = std::get_if<CompilerReady>(&reply);
             if (ready && ready->templates == templates_) return process;
@@ -172,14 +172,14 @@ bool CompileProcesses::is_abandoned() const {
 }
 
 int serve_compiler(int compute_capability) {
-    LineChannel channel = channel_to_parent();
+    LinePipe channel = channel_to_parent();
     end_with_pipe(channel.read_fd());
     set_log_sink([](const std::string&) {});
     try {
         const auto compiler = make_nvrtc_compiler(compute_capability);
         if (!channel.write_line(encode(CompilerReady{.templates = hash_of(active_templates())}))) return 0;
         std::string line;
-        for (int compiled = 1; channel.read_line(line, -1) == LineChannel::Read::line; ++compiled) {
+        for (int compiled = 1; channel.read_line(line, -1) == LinePipe::Read::line; ++compiled) {
             if (!channel.write_line(encode(answer_to(line, *compiler)))) return 0;
             if (compiled % kCompilationsPerTrim == 0) malloc_trim(0);
         }

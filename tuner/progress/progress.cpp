@@ -36,7 +36,7 @@ std::string progress_text(const ProgressState& state, std::size_t columns) {
     const std::string all = fmt::format("{}", state.candidates);
     std::array<Part, 5> parts = {
         Part{fmt::format("{}/{} shapes", state.problems_done, state.problems)},
-        {"ETA " + state.time_left, sizeof("ETA 59 min 59 s") - 1},
+        {"ETA " + state.eta, sizeof("ETA 59 min 59 s") - 1},
         {printable(state.name)},
         {state.candidates > 0 ? fmt::format("{}/{}", state.done, all) : "", 2 * all.size() + 1},
         {state.best_us > 0 ? fmt::format("best {} µs", short_number(state.best_us)) : "", display_width("best 123.4 µs")}};
@@ -67,19 +67,19 @@ Progress::~Progress() {
 
 void Progress::start(int problems, const Pace& pace) {
     std::lock_guard lock(mutex_);
-    time_left_ = TimeLeft(problems, pace);
+    eta_ = Eta(problems, pace);
     start_ = Clock::now();
 }
 
 void Progress::add_problem() {
     std::lock_guard lock(mutex_);
-    time_left_.add_problem();
+    eta_.add_problem();
 }
 
 void Progress::begin_problem(int worker, const std::string& name) {
     std::lock_guard lock(mutex_);
     current_[worker] = Current{.name = name};
-    time_left_.begin_problem(worker, now());
+    eta_.begin_problem(worker, now());
     draw(true);
 }
 
@@ -89,21 +89,21 @@ void Progress::update(int worker, int done, int candidates, double best_us) {
     current.done = done;
     current.candidates = candidates;
     current.best_us = best_us;
-    time_left_.update(worker, done, candidates);
+    eta_.update(worker, done, candidates);
     draw(false);
 }
 
 void Progress::leave_problem(int worker) {
     std::lock_guard lock(mutex_);
     current_.erase(worker);
-    time_left_.leave_problem(worker);
+    eta_.leave_problem(worker);
     draw(true);
 }
 
 void Progress::end_problem(int worker, const std::string& result) {
     std::lock_guard lock(mutex_);
-    time_left_.end_problem(worker, now());
-    line(fmt::format("[{}/{}] {}: {}", time_left_.problems_done(), time_left_.problems(), current_[worker].name, result));
+    eta_.end_problem(worker, now());
+    line(fmt::format("[{}/{}] {}: {}", eta_.problems_done(), eta_.problems(), current_[worker].name, result));
     current_.erase(worker);
     draw(true);
 }
@@ -142,12 +142,12 @@ void Progress::draw(bool at_once) {
     if (!at_once && time - last_draw_ < kRedraw) return;
     last_draw_ = time;
 
-    const TimeLeft::Expected expected = time_left_.expected(now());
+    const Eta::Expected expected = eta_.expected(now());
     const Current& c = current_.begin()->second;
-    const std::string text = progress_text({.problems = time_left_.problems(),
-                                            .problems_done = time_left_.problems_done(),
+    const std::string text = progress_text({.problems = eta_.problems(),
+                                            .problems_done = eta_.problems_done(),
                                             .share = expected.share,
-                                            .time_left = expected.seconds ? duration_text(std::max(*expected.seconds, 1.0)) : "?",
+                                            .eta = expected.seconds ? duration_text(std::max(*expected.seconds, 1.0)) : "?",
                                             .name = c.name,
                                             .done = c.done,
                                             .candidates = c.candidates,

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/text/terminal.h"
-#include "tuner/progress/time_left.h"
+#include "tuner/progress/eta.h"
 
 namespace tmm {
 
@@ -60,7 +60,7 @@ private:
     std::mutex mutex_;
     std::map<int, Current> current_;
     std::set<std::string> noted_;
-    TimeLeft time_left_;
+    Eta eta_;
     Clock::time_point start_ = Clock::now();
     Clock::time_point last_draw_{};
 };
@@ -71,7 +71,7 @@ struct ProgressState {
     int problems_done = 0;
     // Part of the run that is done, from 0 to 1.
     double share = 0;
-    std::string time_left;
+    std::string eta;
     // The problem that is being tuned; candidates is 0 where the number is not known yet.
     std::string name;
     int done = 0;

@@ -25,7 +25,7 @@
 #include "tuner/recording/recorded_configs.h"
 #include "tuner/recording/recording_file.h"
 #include "tuner/search/candidates.h"
-#include "tuner/search/compiled_verdict.h"
+#include "tuner/search/compiled_code_checks.h"
 #include "tuner/search/variants.h"
 #include "tuner/worker/worker_process.h"
 

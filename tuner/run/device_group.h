@@ -10,7 +10,7 @@
 #include "db/store/tuning_database.h"
 #include "generator/compile/kernel_book.h"
 #include "tuner/compiling/candidate_compiler.h"
-#include "tuner/search/open_problem.h"
+#include "tuner/search/pending_problem.h"
 #include "tuner/search/run_report.h"
 #include "tuner/worker/worker_process.h"
 
@@ -22,7 +22,7 @@ struct DeviceGroup {
     KernelBook book;
     std::unique_ptr<CandidateCompiler> compiler;
     // The problems without a decision come first, then those whose decision may count.
-    std::vector<OpenProblem> open;
+    std::vector<PendingProblem> open;
     std::size_t undecided = 0;
     // The next open problem that nobody has taken.
     std::size_t next = 0;

@@ -11,8 +11,8 @@
 #include "tuner/compiling/candidate_compiler.h"
 #include "tuner/compiling/search_compiler.h"
 #include "tuner/search/earlier_decision.h"
+#include "tuner/search/prepared_candidates.h"
 #include "tuner/search/problem_tuner.h"
-#include "tuner/search/turn_candidates.h"
 
 namespace tmm {
 namespace {
@@ -35,7 +35,7 @@ double bytes_of_operands(const GemmProblem& p) {
 }
 
 // Requests the kernels that a problem lacks before its turn.
-void request_kernels(CandidateCompiler& compiler, const OpenProblem& problem, TuningDatabase& database, const TuningOptions& options,
+void request_kernels(CandidateCompiler& compiler, const PendingProblem& problem, TuningDatabase& database, const TuningOptions& options,
                      int number) {
     const auto known = known_measurements(database, problem.shape.problem, problem.candidates);
     for (std::size_t i = 0; i < known.size(); ++i) {
@@ -86,7 +86,7 @@ void GroupWork::run(const std::atomic<bool>& stop) {
         Turn turn;
         const auto mine = take(turn);
         if (!mine) return;
-        OpenProblem& problem = group_.open[*mine];
+        PendingProblem& problem = group_.open[*mine];
         if (problem.may_count && report_earlier(problem, turn)) continue;
         if (!tuner) tuner.emplace(number_, worker_, *group_.compiler, database_, progress_, interrupt_, options_, budget_);
         if (!worker_.take_room(bytes_of_operands(problem.shape.problem))) return;
@@ -104,7 +104,7 @@ void GroupWork::run(const std::atomic<bool>& stop) {
     }
 }
 
-void GroupWork::search_anew(OpenProblem& problem, const Turn& turn) {
+void GroupWork::search_anew(PendingProblem& problem, const Turn& turn) {
     std::unique_lock lock(mutex_);
     progress_.add_problem();
     problem.races = false;
@@ -112,7 +112,8 @@ void GroupWork::search_anew(OpenProblem& problem, const Turn& turn) {
     make_candidates_of(problem, turn, database_, lock);
 }
 
-void GroupWork::make_candidates_of(OpenProblem& problem, const Turn& turn, TuningDatabase& database, std::unique_lock<std::mutex>& lock) {
+void GroupWork::make_candidates_of(PendingProblem& problem, const Turn& turn, TuningDatabase& database,
+                                   std::unique_lock<std::mutex>& lock) {
     group_.made.wait(lock, [&] { return !problem.being_made; });
     if (!problem.candidates.empty()) return;
     problem.being_made = true;
@@ -147,7 +148,7 @@ std::optional<std::size_t> GroupWork::take(Turn& turn) {
     } else {
         return std::nullopt;
     }
-    OpenProblem& problem = group_.open[mine];
+    PendingProblem& problem = group_.open[mine];
     if (!problem.may_count) start_compiler();
     // An earlier decision is compared with all candidates.
     make_candidates_of(problem, problem.may_count ? Turn{} : turn, database_, lock);
@@ -164,7 +165,7 @@ void GroupWork::look_ahead(std::size_t first, std::size_t end, const Turn& turn)
     try {
         for (std::size_t i = first; i < end && !interrupt_.requested(); ++i) {
             std::unique_lock lock(mutex_);
-            OpenProblem& problem = group_.open[i];
+            PendingProblem& problem = group_.open[i];
             // Its turn has come, or another thread looks at it.
             if (i < group_.next || problem.being_made || !problem.candidates.empty()) continue;
             make_candidates_of(problem, turn, ahead_database_, lock);
@@ -189,10 +190,10 @@ void GroupWork::start_compiler() {
     group_.compiler->request(make_verify_source(), -1, -1);
 }
 
-bool GroupWork::report_earlier(OpenProblem& problem, const Turn& turn) {
+bool GroupWork::report_earlier(PendingProblem& problem, const Turn& turn) {
     std::unique_lock lock(mutex_);
-    const Standing standing = standing_of(database_, problem, options_, group_.environment.device, group_.book);
-    if (standing == Standing::counts) {
+    const ReusableResult standing = reusable_result_of(database_, problem, options_, group_.environment.device, group_.book);
+    if (standing == ReusableResult::counts) {
         take_earlier(database_, problem, std::move(problem.candidates), group_.environment.device, group_.book,
                      group_.report.problems[problem.place]);
         problem.candidates = {};
@@ -201,7 +202,7 @@ bool GroupWork::report_earlier(OpenProblem& problem, const Turn& turn) {
     problem.may_count = false;
     start_compiler();
     progress_.add_problem();
-    if (standing == Standing::races) {
+    if (standing == ReusableResult::races) {
         problem.races = true;
         problem.candidates = {};
         make_candidates_of(problem, turn, database_, lock);

@@ -35,9 +35,9 @@ public:
     void run(const std::atomic<bool>& stop);
 
 private:
-    void search_anew(OpenProblem& problem, const Turn& turn);
+    void search_anew(PendingProblem& problem, const Turn& turn);
     // Makes the problem's candidates, where they are not made, or waits for the thread that is at it. The lock is open meanwhile.
-    void make_candidates_of(OpenProblem& problem, const Turn& turn, TuningDatabase& database, std::unique_lock<std::mutex>& lock);
+    void make_candidates_of(PendingProblem& problem, const Turn& turn, TuningDatabase& database, std::unique_lock<std::mutex>& lock);
     // Takes the next problem, with its candidates and the time that it may take. The problems that come after it are made ready while it is
     // measured.
     std::optional<std::size_t> take(Turn& turn);
@@ -46,7 +46,7 @@ private:
     void end_looking_ahead();
     void start_compiler();
     // Returns true where the earlier decision counts.
-    bool report_earlier(OpenProblem& problem, const Turn& turn);
+    bool report_earlier(PendingProblem& problem, const Turn& turn);
 
     DeviceGroup& group_;
     WorkerShare worker_;

@@ -62,9 +62,9 @@ void look_at(const Shape& shape, const TuningOptions& options, TuningDatabase& d
         report.state = ProblemState::no_winner;
         return;
     }
-    OpenProblem problem{.shape = shape,
-                        .place = group.report.problems.size(),
-                        .earlier = earlier_decision(database, shape.problem, group.environment.device)};
+    PendingProblem problem{.shape = shape,
+                           .place = group.report.problems.size(),
+                           .earlier = earlier_decision(database, shape.problem, group.environment.device)};
     if (problem.earlier && suffices(*problem.earlier, options)) {
         problem.races = staleness(shape.problem, *problem.earlier, group.environment, database, group.book).any();
         problem.may_count = !problem.races;
@@ -90,7 +90,7 @@ void survey(const std::vector<Shape>& shapes, const TuningOptions& options, Tuni
         group.report.problems.push_back(std::move(report));
     }
     const auto decided =
-        std::stable_partition(group.open.begin(), group.open.end(), [](const OpenProblem& problem) { return !problem.may_count; });
+        std::stable_partition(group.open.begin(), group.open.end(), [](const PendingProblem& problem) { return !problem.may_count; });
     group.undecided = static_cast<std::size_t>(decided - group.open.begin());
 }
 
@@ -123,7 +123,7 @@ void finish_unreached(const TuningOptions& options, const Interrupt& interrupt, 
     TuningDatabase database(options.database, TuningDatabase::Mode::read_write, patience_with(interrupt));
     database.set_environment(group.environment);
     std::vector<ProblemReport*> unreached;
-    for (const OpenProblem& problem : group.open) {
+    for (const PendingProblem& problem : group.open) {
         ProblemReport& report = group.report.problems[problem.place];
         if (report.state != ProblemState::not_reached) continue;
         if (problem.earlier)

@@ -88,7 +88,7 @@ double CorrectedModel::deviation(std::size_t place) const {
     return std::sqrt((variances_[place] + kOwnVariance) * scale);
 }
 
-double CorrectedModel::hopeful_time(std::size_t place) const {
+double CorrectedModel::lower_confidence_bound(std::size_t place) const {
     return portable::exp(log_estimates_[place] + means_[place] - kHope * deviation(place));
 }
 

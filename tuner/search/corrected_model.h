@@ -21,7 +21,7 @@ public:
     int observations() const { return static_cast<int>(innovations_.size()); }
     // The time that the candidate may well take if it is fast: some standard deviations below what is predicted of it. What is measured
     // next is that with the least ("lower confidence bound").
-    double hopeful_time(std::size_t place) const;
+    double lower_confidence_bound(std::size_t place) const;
     // The chance that the candidate takes less than this.
     double chance_below(std::size_t place, double microseconds) const;
 

@@ -10,7 +10,7 @@
 #include "generator/choice/validity.h"
 #include "generator/text/text.h"
 #include "tuner/search/certainty.h"
-#include "tuner/search/void_verdict.h"
+#include "tuner/search/invalidated_result.h"
 
 namespace tmm {
 namespace {
@@ -21,11 +21,11 @@ constexpr double kUpset = 0.03;
 // Whether a decision was made without knowing the default config, the first one, or from results that say nothing.
 bool rests_on_nothing(const GemmProblem& problem, const std::vector<std::optional<Measurement>>& known) {
     if (!known.empty() && known.front() && known.front()->outcome == Outcome::compile_failed) return true;
-    return std::any_of(known.begin(), known.end(), [&](const auto& result) { return result && is_void(problem, *result); });
+    return std::any_of(known.begin(), known.end(), [&](const auto& result) { return result && is_invalidated(problem, *result); });
 }
 
 // Whether other sizes are to be judged by this one, and it has fewer results than its own search ends with: it was listed by itself before.
-bool has_few_for_others(TuningDatabase& database, const OpenProblem& problem, Effort effort) {
+bool has_few_for_others(TuningDatabase& database, const PendingProblem& problem, Effort effort) {
     if (!problem.shape.is_sample_size) return false;
     std::set<std::string> measured;
     for (const MeasuredCandidate& row : database.measurements(problem.shape.problem)) measured.insert(fields_text(row.config));
@@ -50,17 +50,17 @@ bool suffices(const TuningDatabase::Decision& decision, const TuningOptions& opt
     return !options.remeasure && decision.origin == "user" && (!cut || options.budget_seconds > 0) && effort && *effort >= options.effort;
 }
 
-Standing standing_of(TuningDatabase& database, const OpenProblem& problem, const TuningOptions& options, const DeviceInfo& device,
-                     KernelBook& book) {
+ReusableResult reusable_result_of(TuningDatabase& database, const PendingProblem& problem, const TuningOptions& options,
+                                  const DeviceInfo& device, KernelBook& book) {
     if (rests_on_nothing(problem.shape.problem, known_measurements(database, problem.shape.problem, problem.candidates)))
-        return Standing::open;
-    if (has_few_for_others(database, problem, options.effort)) return Standing::open;
+        return ReusableResult::open;
+    if (has_few_for_others(database, problem, options.effort)) return ReusableResult::open;
     const std::string& hash = problem.earlier->search_hash;
     const auto effort = effort_of(hash);
     const std::string today = *effort == options.effort
                                   ? problem.search_hash
                                   : search_hash(*effort, make_candidates(problem.shape.problem, *effort, device, book, kAllCandidates));
-    return hash == today ? Standing::counts : Standing::races;
+    return hash == today ? ReusableResult::counts : ReusableResult::races;
 }
 
 bool is_upset(const ProblemReport& report, const TuningDatabase::Decision& earlier) {
@@ -68,7 +68,7 @@ bool is_upset(const ProblemReport& report, const TuningDatabase::Decision& earli
     return report.old_winner_us <= 0 || report.old_winner_us > (1 + kUpset) * report.median_us;
 }
 
-void take_earlier(TuningDatabase& database, const OpenProblem& problem, std::vector<Candidate> candidates, const DeviceInfo& device,
+void take_earlier(TuningDatabase& database, const PendingProblem& problem, std::vector<Candidate> candidates, const DeviceInfo& device,
                   KernelBook& book, ProblemReport& report) {
     const TuningDatabase::Decision& decision = *problem.earlier;
     report.state = ProblemState::decided_before;

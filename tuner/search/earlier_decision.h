@@ -8,7 +8,7 @@
 #include "db/store/tuning_database.h"
 #include "generator/compile/kernel_book.h"
 #include "tuner/options/tuning_options.h"
-#include "tuner/search/open_problem.h"
+#include "tuner/search/pending_problem.h"
 #include "tuner/search/run_report.h"
 
 namespace tmm {
@@ -26,7 +26,7 @@ std::optional<TuningDatabase::Decision> earlier_decision(TuningDatabase& databas
 bool suffices(const TuningDatabase::Decision& decision, const TuningOptions& options);
 
 // What a decision that suffices is worth among today's candidates.
-enum class Standing {
+enum class ReusableResult {
     counts,
     // It was made among others: its winner races the first guesses.
     races,
@@ -35,14 +35,14 @@ enum class Standing {
 };
 
 // The problem has the candidates of today's effort.
-Standing standing_of(TuningDatabase& database, const OpenProblem& problem, const TuningOptions& options, const DeviceInfo& device,
-                     KernelBook& book);
+ReusableResult reusable_result_of(TuningDatabase& database, const PendingProblem& problem, const TuningOptions& options,
+                                  const DeviceInfo& device, KernelBook& book);
 
 // Whether the old winner lost its race by so much that more may have changed than its time: the problem is then searched like a new one.
 bool is_upset(const ProblemReport& report, const TuningDatabase::Decision& earlier);
 
 // Takes what an earlier decision says into the report. candidates: those among which the rejected ones are counted.
-void take_earlier(TuningDatabase& database, const OpenProblem& problem, std::vector<Candidate> candidates, const DeviceInfo& device,
+void take_earlier(TuningDatabase& database, const PendingProblem& problem, std::vector<Candidate> candidates, const DeviceInfo& device,
                   KernelBook& book, ProblemReport& report);
 
 }  // namespace tmm

@@ -7,7 +7,7 @@
 #include "base/processes/elapsed.h"
 #include "base/text/printable.h"
 #include "tuner/search/certainty.h"
-#include "tuner/search/compiled_verdict.h"
+#include "tuner/search/compiled_code_checks.h"
 #include "tuner/search/problem_tuner.h"
 #include "tuner/search/sampling.h"
 #include "tuner/search/search_session.h"
@@ -31,7 +31,7 @@ bool is_first(const SearchSession& s, std::size_t i) {
 // The order in which candidates are measured.
 void arrange(const SearchSession& s, std::vector<std::size_t>& missing, const CorrectedModel& model) {
     std::vector<std::pair<double, std::size_t>> order;
-    for (const std::size_t i : missing) order.emplace_back(is_first(s, i) ? 0 : model.hopeful_time(i), i);
+    for (const std::size_t i : missing) order.emplace_back(is_first(s, i) ? 0 : model.lower_confidence_bound(i), i);
     std::sort(order.begin(), order.end());
     std::transform(order.begin(), order.end(), missing.begin(), [](const auto& entry) { return entry.second; });
 }

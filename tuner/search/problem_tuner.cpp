@@ -8,9 +8,9 @@
 #include "base/text/text_table.h"
 #include "generator/choice/cost_model.h"
 #include "generator/text/text.h"
+#include "tuner/search/invalidated_result.h"
 #include "tuner/search/search_session.h"
 #include "tuner/search/variants.h"
-#include "tuner/search/void_verdict.h"
 
 namespace tmm {
 namespace {
@@ -31,7 +31,7 @@ ProblemTuner::ProblemTuner(int worker_number, WorkerConnection& worker, CompileQ
       options_(options),
       budget_(budget) {}
 
-ProblemReport ProblemTuner::tune(const OpenProblem& problem, int number, const Turn& turn) {
+ProblemReport ProblemTuner::tune(const PendingProblem& problem, int number, const Turn& turn) {
     SearchSession s{.open = problem,
                     .report = ProblemReport{.shape = problem.shape, .rejections = problem.rejections},
                     .number = number,
@@ -205,7 +205,7 @@ void ProblemTuner::keep(SearchSession& s, std::size_t index, Measurement m) {
 void ProblemTuner::add_candidates(SearchSession& s, const std::vector<Candidate>& candidates) const {
     for (auto& known : known_measurements(database_, s.problem(), candidates)) {
         // Trying to compile again is cheap.
-        const bool is_open = known && (known->outcome == Outcome::compile_failed || is_void(s.problem(), *known));
+        const bool is_open = known && (known->outcome == Outcome::compile_failed || is_invalidated(s.problem(), *known));
         if (options_.remeasure || s.open.races || is_open) known.reset();
         s.results.push_back(std::move(known));
     }

@@ -15,7 +15,7 @@
 #include "tuner/search/candidates.h"
 #include "tuner/search/compile_queue.h"
 #include "tuner/search/corrected_model.h"
-#include "tuner/search/open_problem.h"
+#include "tuner/search/pending_problem.h"
 #include "tuner/search/run_report.h"
 #include "tuner/worker/worker_connection.h"
 
@@ -31,7 +31,7 @@ public:
 
     // number: the problem's own in the compiler's queue. Without a limit the report has a winner, or the reason why there is none;
     // within a limit it may also say that the problem was not reached.
-    ProblemReport tune(const OpenProblem& problem, int number, const Turn& turn);
+    ProblemReport tune(const PendingProblem& problem, int number, const Turn& turn);
 
 private:
     static constexpr double kPoll_s = 0.1;

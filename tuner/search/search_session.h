@@ -18,7 +18,7 @@
 namespace tmm {
 
 struct SearchSession {
-    const OpenProblem& open;
+    const PendingProblem& open;
     // The candidates of the search, and the variants that are made of the fastest.
     std::vector<Candidate> candidates = {};
     // The candidates' predicted times in µs.

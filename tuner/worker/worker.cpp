@@ -314,7 +314,7 @@ RunOffDone Worker::try_run_off(const RunOffRequest& request, const std::function
 }
 
 int serve_worker(int ordinal) {
-    LineChannel channel = channel_to_parent();
+    LinePipe channel = channel_to_parent();
     // A kernel that hangs must not outlive a parent that was killed.
     end_with_starting_thread();
     // Its parent uses the same kernel cache, and says what there is to say of it.
@@ -328,7 +328,7 @@ int serve_worker(int ordinal) {
         Worker worker(ordinal);
         say(Hello{.device = worker.device(), .sharing = worker.sharing()});
         std::string line;
-        while (channel.read_line(line, -1) == LineChannel::Read::line) {
+        while (channel.read_line(line, -1) == LinePipe::Read::line) {
             const Request request = decode_request(line);
             if (const auto* prepare = std::get_if<PrepareRequest>(&request)) say(worker.prepare(*prepare));
             if (const auto* measure = std::get_if<MeasureRequest>(&request)) say(worker.measure(*measure));

@@ -52,8 +52,8 @@ bool WorkerProcess::spawn(std::string& how) {
     std::string line;
     WorkingTime time(process_.pid());
     switch (read_line(line, time, kStartSeconds, kNever)) {
-        case LineChannel::Read::line: break;
-        case LineChannel::Read::end: how = reap().how; return false;
+        case LinePipe::Read::line: break;
+        case LinePipe::Read::end: how = reap().how; return false;
         default:
             process_.kill_and_reap();
             throw Error(ExitStatus::no_device, fmt::format("the worker process did not open its device within {} s", kStartSeconds));
@@ -83,13 +83,12 @@ WorkerProcess::Died WorkerProcess::reap() {
 }
 
 // Returns timed_out where one of the two times is over.
-LineChannel::Read WorkerProcess::read_line(std::string& line, WorkingTime& time, double deadline_seconds, double turn_seconds,
-                                           int wake_fd) {
+LinePipe::Read WorkerProcess::read_line(std::string& line, WorkingTime& time, double deadline_seconds, double turn_seconds, int wake_fd) {
     while (true) {
         time.look();
         const double left = std::min(deadline_seconds - time.working(), turn_seconds - time.all());
         const auto read = process_.channel().read_line(line, std::clamp(left, 0.0, WorkingTime::kLook), wake_fd);
-        if (read != LineChannel::Read::timed_out || left <= 0) return read;
+        if (read != LinePipe::Read::timed_out || left <= 0) return read;
     }
 }
 
@@ -109,13 +108,13 @@ WorkerProcess::Answer WorkerProcess::wait_for_answer(double deadline_seconds, do
     std::string line;
     while (true) {
         switch (read_line(line, time, deadline_seconds, turn_seconds, interrupted ? -1 : interrupt_.fd())) {
-            case LineChannel::Read::line: break;
-            case LineChannel::Read::end: return reap();
-            case LineChannel::Read::timed_out:
+            case LinePipe::Read::line: break;
+            case LinePipe::Read::end: return reap();
+            case LinePipe::Read::timed_out:
                 process_.kill_and_reap();
                 if (interrupted) return Interrupted{};
                 return TimedOut{.turn_is_over = time.working() < deadline_seconds};
-            case LineChannel::Read::woken:
+            case LinePipe::Read::woken:
                 interrupted = true;
                 time = WorkingTime(process_.pid());
                 deadline_seconds = turn_seconds = kGraceSeconds;

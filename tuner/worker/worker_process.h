@@ -6,9 +6,9 @@
 
 #include "base/processes/helper_process.h"
 #include "base/processes/interrupt.h"
-#include "base/processes/line_channel.h"
+#include "base/processes/line_pipe.h"
 #include "tuner/worker/worker_connection.h"
-#include "tuner/worker/worker_end.h"
+#include "tuner/worker/worker_exit.h"
 
 namespace tmm {
 
@@ -31,7 +31,7 @@ public:
 private:
     void start();
     bool spawn(std::string& how);
-    LineChannel::Read read_line(std::string& line, WorkingTime& time, double deadline_seconds, double turn_seconds, int wake_fd = -1);
+    LinePipe::Read read_line(std::string& line, WorkingTime& time, double deadline_seconds, double turn_seconds, int wake_fd = -1);
     Answer wait_for_answer(double deadline_seconds, double turn_seconds, const std::function<void(int)>& step);
     Died reap();
 

@@ -4,8 +4,8 @@
 #include "generator/choice/cost_model_host.h"
 #include "generator/families/descriptors.h"
 #include "generator/families/naive/descriptor.h"
+#include "generator/families/naive_and_tiled_estimate.h"
 #include "generator/families/neutral.h"
-#include "generator/families/teaching_estimate.h"
 #include "generator/plan/kernel_arguments.h"
 #include "generator/problem/matrix_layout.h"
 
@@ -25,7 +25,7 @@ std::vector<KernelConfig> defaults(const GemmProblem&, const DeviceInfo&) {
 }
 
 PredictedTime estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
-    return teaching_estimate(p, c, device, {.share_of_fma_rate = 0.04, .waits = 0.04 / 0.68 * static_cast<double>(p.k)});
+    return naive_and_tiled_estimate(p, c, device, {.share_of_fma_rate = 0.04, .waits = 0.04 / 0.68 * static_cast<double>(p.k)});
 }
 double host_estimate(const GemmProblem& p, const KernelConfig&) {
     return elements_of_c(p) * static_cast<double>(p.k) * host_cost::kFmaFromMemory;
@@ -57,7 +57,7 @@ constexpr Product kProduct{
     .host_estimate = host_estimate,
     .crowding = neutral::no_crowding,
     .phase_loads = phase_loads,
-    .signature = neutral::as_it_lies,
+    .signature = neutral::original_layout,
     .applies_gate = neutral::leaves_gates,
     .walks = neutral::never,
     .copies = neutral::no_copies,

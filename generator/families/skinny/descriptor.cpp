@@ -65,7 +65,7 @@ constexpr Product kProduct{
     .host_estimate = host_estimate,
     .crowding = neutral::no_crowding,
     .phase_loads = phase_loads,
-    .signature = neutral::as_it_lies,
+    .signature = neutral::original_layout,
     .applies_gate = neutral::leaves_gates,
     .walks = neutral::never,
     .copies = neutral::no_copies,

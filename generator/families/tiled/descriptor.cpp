@@ -7,8 +7,8 @@
 #include "generator/families/boundary_choice.h"
 #include "generator/families/candidate_choices.h"
 #include "generator/families/descriptors.h"
+#include "generator/families/naive_and_tiled_estimate.h"
 #include "generator/families/neutral.h"
-#include "generator/families/teaching_estimate.h"
 #include "generator/plan/kernel_arguments.h"
 
 namespace tmm {
@@ -29,7 +29,7 @@ std::vector<Product::Candidate> candidates(const GemmProblem& p, const DeviceInf
 }
 
 PredictedTime estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
-    return teaching_estimate(
+    return naive_and_tiled_estimate(
         p, c, device,
         {.share_of_fma_rate = c.block_m >= 16 ? 0.12 : 0.05, .waits = 0.8 / 0.68 * std::ceil(static_cast<double>(p.k) / c.block_k)});
 }
@@ -63,7 +63,7 @@ constexpr Product kProduct{
     .host_estimate = host_estimate,
     .crowding = neutral::no_crowding,
     .phase_loads = phase_loads,
-    .signature = neutral::as_it_lies,
+    .signature = neutral::original_layout,
     .applies_gate = neutral::leaves_gates,
     .walks = neutral::never,
     .copies = neutral::no_copies,

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "runtime/dropin/blas/contest.h"
+#include "runtime/dropin/blas/ab_timing.h"
 #include "runtime/dropin/log.h"
 #include "runtime/dropin/process.h"
 #include "runtime/dropin/record/recorder.h"
@@ -18,7 +18,7 @@ namespace tmm::dropin {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Who = Contest::Who;
+using Who = AbTiming::Who;
 
 // Below so many multiply-adds no GPU makes up for the copies of the matrices, and looking a shape up would cost more than it is worth.
 constexpr double kLeastProducts = 1 << 21;
@@ -62,13 +62,13 @@ public:
         // The emulated device is for tests: it serves whatever it can.
         if (settings().device == TMM_DEVICE_HOST) return Who::tmm;
         const std::lock_guard lock(mutex_);
-        return contests_[shape].next();
+        return ab_timings_[shape].next();
     }
 
     // Whether the function behind needs no more timing.
     bool is_decided(const std::string& shape) {
         const std::lock_guard lock(mutex_);
-        return contests_[shape].is_decided();
+        return ab_timings_[shape].is_decided();
     }
 
     // False where tmm can't: C is as it was.
@@ -95,25 +95,25 @@ public:
     void note(const std::string& shape, Who who, double seconds) {
         if (settings().device == TMM_DEVICE_HOST) return;
         const std::lock_guard lock(mutex_);
-        Contest& contest = contests_[shape];
-        const bool was_decided = contest.is_decided();
-        contest.note(who, seconds);
-        if (was_decided || !contest.is_decided()) return;
-        log(LogLevel::info, shape + ": by " + (contest.next() == Who::tmm ? "tmm" : "the BLAS behind") + ", since tmm took " +
-                                std::to_string(1e6 * contest.of_tmm()) + " us with its copies, the BLAS " +
-                                std::to_string(1e6 * contest.behind()) + " us");
+        AbTiming& ab_timing = ab_timings_[shape];
+        const bool was_decided = ab_timing.is_decided();
+        ab_timing.note(who, seconds);
+        if (was_decided || !ab_timing.is_decided()) return;
+        log(LogLevel::info, shape + ": by " + (ab_timing.next() == Who::tmm ? "tmm" : "the BLAS behind") + ", since tmm took " +
+                                std::to_string(1e6 * ab_timing.of_tmm()) + " us with its copies, the BLAS " +
+                                std::to_string(1e6 * ab_timing.behind()) + " us");
     }
 
 private:
     void refuse(const std::string& shape) {
         const std::lock_guard lock(mutex_);
-        contests_[shape].refuse();
+        ab_timings_[shape].refuse();
     }
 
     tmmHandle_t handle_ = nullptr;
     std::atomic<bool> lacks_compiler_ = false;
     std::mutex mutex_;
-    std::map<std::string, Contest> contests_;
+    std::map<std::string, AbTiming> ab_timings_;
 };
 
 // Set once tmm was found to have no device.

@@ -1,4 +1,4 @@
-#include "runtime/select/near_times.h"
+#include "runtime/select/neighbour_measurements.h"
 
 #include <utility>
 
@@ -14,22 +14,22 @@ constexpr std::size_t kMostKnown = 256;
 
 }  // namespace
 
-std::shared_ptr<const NearTimes> NearTimesBook::of(const GemmProblem& tuned) {
+std::shared_ptr<const NeighbourMeasurements> NeighbourMeasurementsBook::of(const GemmProblem& tuned) {
     {
         const std::lock_guard lock(mutex_);
         if (const auto found = known_.find(tuned); found != known_.end()) return found->second;
     }
     // It is read without the lock: two threads may both do it.
-    std::optional<NearTimes> read_now = read(tuned);
+    std::optional<NeighbourMeasurements> read_now = read(tuned);
     if (!read_now) return nullptr;
-    auto times = std::make_shared<const NearTimes>(*std::move(read_now));
+    auto times = std::make_shared<const NeighbourMeasurements>(*std::move(read_now));
     const std::lock_guard lock(mutex_);
     if (known_.size() >= kMostKnown) known_.clear();
     return known_.emplace(tuned, std::move(times)).first->second;
 }
 
-std::optional<NearTimes> NearTimesBook::read(const GemmProblem& tuned) const {
-    NearTimes times;
+std::optional<NeighbourMeasurements> NeighbourMeasurementsBook::read(const GemmProblem& tuned) const {
+    NeighbourMeasurements times;
     if (!source_) return times;
     const std::optional<std::vector<MeasuredCandidate>> candidates = source_(tuned);
     if (!candidates) return std::nullopt;

@@ -16,7 +16,7 @@ std::vector<GemmProblem> problems_alike(const GemmProblem& problem);
 // The configs that serve the problem: `winners`, a few of the fastest that were measured, and the winners that ship with tmm, with either
 // 16-bit type: those of the device's model first, then those of other models of its compute capability. rows: the problem's measurements,
 // the newest first, as TuningDatabase::measurements gives them.
-std::vector<KernelConfig> remembered_configs(const GemmProblem& problem, const std::vector<KernelConfig>& winners,
+std::vector<KernelConfig> warm_start_configs(const GemmProblem& problem, const std::vector<KernelConfig>& winners,
                                              const std::vector<MeasuredCandidate>& rows, const DeviceInfo& device);
 
 // Puts the configs behind the first candidate, which is the default: the configs that a search offers change with tmm, a budget may end it

@@ -1,4 +1,4 @@
-#include "generator/families/teaching_estimate.h"
+#include "generator/families/naive_and_tiled_estimate.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,8 @@
 
 namespace tmm {
 
-PredictedTime teaching_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device, const TeachingKernel& kernel) {
+PredictedTime naive_and_tiled_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device,
+                                       const TeachingKernel& kernel) {
     constexpr int few_registers = 48;
     constexpr double launches = 0.8 / 0.7;
     constexpr double share_of_clock = 1.7 / 1.95;

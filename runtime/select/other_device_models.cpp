@@ -1,4 +1,4 @@
-#include "runtime/select/other_cards.h"
+#include "runtime/select/other_device_models.h"
 
 #include <algorithm>
 #include <iterator>
@@ -20,7 +20,7 @@ std::shared_ptr<const DeviceInfo> card_of(const DeviceModel& model) {
 
 }  // namespace
 
-void OtherCards::read() const {
+void OtherDeviceModels::read() const {
     if (device_.emulated) return;
     if (source_) {
         std::vector<WinnerRow> more = source_();
@@ -44,7 +44,7 @@ void OtherCards::read() const {
     rows_.clear();
 }
 
-const std::vector<TunedProblem>& OtherCards::winners() const {
+const std::vector<TunedProblem>& OtherDeviceModels::winners() const {
     std::call_once(once_, [&] { read(); });
     return winners_;
 }

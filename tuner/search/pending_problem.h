@@ -14,7 +14,7 @@
 namespace tmm {
 
 // Its candidates are made when its turn is near.
-struct OpenProblem {
+struct PendingProblem {
     Shape shape;
     // Place of the problem among the report's problems.
     std::size_t place = 0;

@@ -1,4 +1,4 @@
-#include "tuner/search/compiled_verdict.h"
+#include "tuner/search/compiled_code_checks.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "base/processes/line_channel.h"
+#include "base/processes/line_pipe.h"
 
 #include <poll.h>
 #include <unistd.h>
@@ -11,11 +11,11 @@
 
 namespace tmm {
 
-LineChannel::LineChannel(LineChannel&& other) noexcept {
+LinePipe::LinePipe(LinePipe&& other) noexcept {
     *this = std::move(other);
 }
 
-LineChannel& LineChannel::operator=(LineChannel&& other) noexcept {
+LinePipe& LinePipe::operator=(LinePipe&& other) noexcept {
     if (this != &other) {
         close();
         read_fd_ = std::exchange(other.read_fd_, -1);
@@ -25,18 +25,18 @@ LineChannel& LineChannel::operator=(LineChannel&& other) noexcept {
     return *this;
 }
 
-LineChannel::~LineChannel() {
+LinePipe::~LinePipe() {
     close();
 }
 
-void LineChannel::close() noexcept {
+void LinePipe::close() noexcept {
     if (read_fd_ >= 0) ::close(read_fd_);
     if (write_fd_ >= 0) ::close(write_fd_);
     read_fd_ = write_fd_ = -1;
     buffer_.clear();
 }
 
-bool LineChannel::write_line(std::string_view line) {
+bool LinePipe::write_line(std::string_view line) {
     std::string text(line);
     text += '\n';
     std::string_view rest = text;
@@ -52,7 +52,7 @@ bool LineChannel::write_line(std::string_view line) {
     return true;
 }
 
-LineChannel::Read LineChannel::read_line(std::string& line, double seconds, int wake_fd) {
+LinePipe::Read LinePipe::read_line(std::string& line, double seconds, int wake_fd) {
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
     while (true) {

@@ -30,29 +30,29 @@ struct NearTime {
 };
 
 // All that is known of one problem.
-struct NearTimes {
+struct NeighbourMeasurements {
     // The fastest come first. It is empty where nothing was measured here, as for winners that ship with tmm.
     std::vector<NearTime> candidates;
     double median_ratio = 1;
 };
 
 // Remembers what it has read. Thread-safe.
-class NearTimesBook {
+class NeighbourMeasurementsBook {
 public:
-    NearTimesBook(CandidateSource source, DeviceInfo device) : source_(std::move(source)), device_(std::move(device)) {}
+    NeighbourMeasurementsBook(CandidateSource source, DeviceInfo device) : source_(std::move(source)), device_(std::move(device)) {}
     // The result is null where they can't be read now, which is not remembered.
-    std::shared_ptr<const NearTimes> of(const GemmProblem& tuned);
+    std::shared_ptr<const NeighbourMeasurements> of(const GemmProblem& tuned);
 
 private:
     struct Hash {
         std::size_t operator()(const GemmProblem& problem) const { return static_cast<std::size_t>(hash_of(problem)); }
     };
-    std::optional<NearTimes> read(const GemmProblem& tuned) const;
+    std::optional<NeighbourMeasurements> read(const GemmProblem& tuned) const;
 
     CandidateSource source_;
     DeviceInfo device_;
     std::mutex mutex_;
-    std::unordered_map<GemmProblem, std::shared_ptr<const NearTimes>, Hash> known_;
+    std::unordered_map<GemmProblem, std::shared_ptr<const NeighbourMeasurements>, Hash> known_;
 };
 
 }  // namespace tmm

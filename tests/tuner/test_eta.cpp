@@ -1,7 +1,7 @@
 // The time that a run is said to have left, while its problems tell how long they take.
 #include <doctest/doctest.h>
 
-#include "tuner/progress/time_left.h"
+#include "tuner/progress/eta.h"
 
 using namespace tmm;
 
@@ -10,7 +10,7 @@ namespace {
 constexpr Pace kNormal{.problem_seconds = 5, .least_results = 32};
 
 // Problems of so many seconds, of each of which `done` of 512 candidates are measured.
-double finish(TimeLeft& left, int problems, double seconds, double now = 0) {
+double finish(Eta& left, int problems, double seconds, double now = 0) {
     for (int i = 0; i < problems; ++i) {
         left.begin_problem(0, now);
         left.update(0, 0, 512);
@@ -23,7 +23,7 @@ double finish(TimeLeft& left, int problems, double seconds, double now = 0) {
 }  // namespace
 
 TEST_CASE("before the first problem is done each takes its effort's seconds at most") {
-    TimeLeft left(200, kNormal);
+    Eta left(200, kNormal);
     CHECK_FALSE(left.expected(0).seconds);
     left.begin_problem(0, 0);
     CHECK(*left.expected(0).seconds == 200 * 5);
@@ -38,7 +38,7 @@ TEST_CASE("before the first problem is done each takes its effort's seconds at m
 }
 
 TEST_CASE("candidates so slow that few fit into an effort's seconds are measured all the same") {
-    TimeLeft left(1, kNormal);
+    Eta left(1, kNormal);
     left.begin_problem(0, 0);
     left.update(0, 0, 512);
     left.update(0, 8, 512);
@@ -46,7 +46,7 @@ TEST_CASE("candidates so slow that few fit into an effort's seconds are measured
 }
 
 TEST_CASE("what problems took is what the others are expected to take") {
-    TimeLeft left(100, kNormal);
+    Eta left(100, kNormal);
     const double now = finish(left, 10, 2);
     CHECK(left.problems_done() == 10);
     left.begin_problem(0, now);
@@ -64,7 +64,7 @@ TEST_CASE("what problems took is what the others are expected to take") {
 }
 
 TEST_CASE("workers share what is left, which takes no less than what one of them is at") {
-    TimeLeft left(9, kNormal);
+    Eta left(9, kNormal);
     for (const int worker : {0, 1}) left.begin_problem(worker, 0);
     CHECK(*left.expected(0).seconds == doctest::Approx(9 * 5 / 2.0));
     left.end_problem(0, 4);
@@ -72,7 +72,7 @@ TEST_CASE("workers share what is left, which takes no less than what one of them
     for (const int worker : {0, 1}) left.begin_problem(worker, 4);
     CHECK(*left.expected(4).seconds == doctest::Approx(7 * 4 / 2.0));
 
-    TimeLeft last(2, {});
+    Eta last(2, {});
     for (const int worker : {0, 1}) {
         last.begin_problem(worker, 0);
         last.update(worker, 0, 10);
@@ -83,7 +83,7 @@ TEST_CASE("workers share what is left, which takes no less than what one of them
 }
 
 TEST_CASE("without an end of their own problems tell by their candidates, and those that an earlier run measured took no time") {
-    TimeLeft left(4, {});
+    Eta left(4, {});
     left.begin_problem(0, 0);
     left.update(0, 50, 100);
     CHECK_FALSE(left.expected(1).seconds);
@@ -93,7 +93,7 @@ TEST_CASE("without an end of their own problems tell by their candidates, and th
 }
 
 TEST_CASE("a budget bounds what is left, and a turn without a result counts for nothing") {
-    TimeLeft left(1000, {.budget_seconds = 60});
+    Eta left(1000, {.budget_seconds = 60});
     CHECK(*left.expected(10).seconds == 50);
     CHECK(*left.expected(70).seconds == 0);
     left.begin_problem(0, 0);

@@ -5,12 +5,12 @@
 #include "generator/compile/kernel_book.h"
 #include "tuner/options/budget.h"
 #include "tuner/options/tuning_options.h"
-#include "tuner/search/open_problem.h"
+#include "tuner/search/pending_problem.h"
 
 namespace tmm {
 
 // Makes them, unless the problem has them: those of a search, or, where it races, its old winner and the first guesses.
-void make_ready(OpenProblem& problem, const Turn& turn, const TuningOptions& options, const DeviceInfo& device, KernelBook& book,
+void make_ready(PendingProblem& problem, const Turn& turn, const TuningOptions& options, const DeviceInfo& device, KernelBook& book,
                 TuningDatabase& database);
 
 }  // namespace tmm

@@ -11,18 +11,18 @@
 
 namespace tmm {
 
-class CompileTurn {
+class CompileLock {
 public:
     // Takes the lock, a file of this name in the directory. While somebody else holds it, waits until it is free, until is_done() says that
     // what the holder makes is there, or until patience with this holder ends. A lock that was waited for in vain, and one whose holder is
     // stopped, is broken: its file goes. Where files can't be made or locked there is nothing to wait for.
-    CompileTurn(int directory, std::string name, std::chrono::milliseconds patience, const std::function<bool()>& is_done);
+    CompileLock(int directory, std::string name, std::chrono::milliseconds patience, const std::function<bool()>& is_done);
     // Gives the lock back, if it is held.
-    ~CompileTurn();
+    ~CompileLock();
     // Tells those that wait that what they wait for will not be there, so that each of them makes its own instead of waiting for the next.
     void give_up();
-    CompileTurn(const CompileTurn&) = delete;
-    CompileTurn& operator=(const CompileTurn&) = delete;
+    CompileLock(const CompileLock&) = delete;
+    CompileLock& operator=(const CompileLock&) = delete;
 
 private:
     // Leaves in opened_ which file it found, and keeps it in seen_ while another holds it.

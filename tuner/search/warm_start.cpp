@@ -1,4 +1,4 @@
-#include "tuner/search/remembered.h"
+#include "tuner/search/warm_start.h"
 
 #include <algorithm>
 
@@ -28,7 +28,7 @@ std::vector<GemmProblem> problems_alike(const GemmProblem& problem) {
     return alike;
 }
 
-std::vector<KernelConfig> remembered_configs(const GemmProblem& problem, const std::vector<KernelConfig>& winners,
+std::vector<KernelConfig> warm_start_configs(const GemmProblem& problem, const std::vector<KernelConfig>& winners,
                                              const std::vector<MeasuredCandidate>& rows, const DeviceInfo& device) {
     std::vector<KernelConfig> configs;
     const auto add = [&](const KernelConfig& config) {

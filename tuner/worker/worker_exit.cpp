@@ -1,4 +1,4 @@
-#include "tuner/worker/worker_end.h"
+#include "tuner/worker/worker_exit.h"
 
 #include <algorithm>
 #include <charconv>

@@ -15,10 +15,10 @@ struct Pace {
 };
 
 // The seconds of all calls are those since the run's start, and never go back.
-class TimeLeft {
+class Eta {
 public:
-    TimeLeft() = default;
-    TimeLeft(int problems, const Pace& pace) : pace_(pace), problems_(problems) {}
+    Eta() = default;
+    Eta(int problems, const Pace& pace) : pace_(pace), problems_(problems) {}
 
     void add_problem() { ++problems_; }
     // worker tells concurrent problems apart.

@@ -1,4 +1,4 @@
-#include "db/store/companions.h"
+#include "db/store/sidecar_files.h"
 
 #include <fcntl.h>
 #include <fmt/core.h>

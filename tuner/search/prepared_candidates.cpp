@@ -1,12 +1,12 @@
-#include "tuner/search/turn_candidates.h"
+#include "tuner/search/prepared_candidates.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "generator/choice/validity.h"
 #include "tuner/search/measured_order.h"
-#include "tuner/search/remembered.h"
 #include "tuner/search/variants.h"
+#include "tuner/search/warm_start.h"
 
 namespace tmm {
 namespace {
@@ -61,7 +61,7 @@ void keep_racers(std::vector<Candidate>& candidates, const TuningDatabase::Decis
 
 }  // namespace
 
-void make_ready(OpenProblem& problem, const Turn& turn, const TuningOptions& options, const DeviceInfo& device, KernelBook& book,
+void make_ready(PendingProblem& problem, const Turn& turn, const TuningOptions& options, const DeviceInfo& device, KernelBook& book,
                 TuningDatabase& database) {
     if (!problem.candidates.empty()) return;
     const GemmProblem& asked = problem.shape.problem;
@@ -76,7 +76,7 @@ void make_ready(OpenProblem& problem, const Turn& turn, const TuningOptions& opt
         problem.candidates = fastest_before(std::move(problem.candidates), asked, device, book, database);
     if (!problem.races) {
         const std::vector<KernelConfig> remembered =
-            remembered_configs(asked, winners_before(asked, database), database.measurements(asked), device);
+            warm_start_configs(asked, winners_before(asked, database), database.measurements(asked), device);
         problem.known_fast = put_first(remembered, problem.candidates, asked, device, book);
         problem.likely_variants = {};
         if (device.emulated || problem.may_count || turn.share_seconds > 0) return;

@@ -8,13 +8,13 @@
 namespace tmm {
 
 // The channel owns both descriptors. It is not thread-safe.
-class LineChannel {
+class LinePipe {
 public:
-    LineChannel() = default;
-    LineChannel(int read_fd, int write_fd) : read_fd_(read_fd), write_fd_(write_fd) {}
-    LineChannel(LineChannel&& other) noexcept;
-    LineChannel& operator=(LineChannel&& other) noexcept;
-    ~LineChannel();
+    LinePipe() = default;
+    LinePipe(int read_fd, int write_fd) : read_fd_(read_fd), write_fd_(write_fd) {}
+    LinePipe(LinePipe&& other) noexcept;
+    LinePipe& operator=(LinePipe&& other) noexcept;
+    ~LinePipe();
 
     // Returns false where the other side has closed its end.
     bool write_line(std::string_view line);

@@ -1,4 +1,4 @@
-#include "tuner/search/open_problem.h"
+#include "tuner/search/pending_problem.h"
 
 namespace tmm {
 

@@ -4,7 +4,7 @@
 #include "generator/machine/assumed_device.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
-#include "tuner/search/compiled_verdict.h"
+#include "tuner/search/compiled_code_checks.h"
 
 using namespace tmm;
 

@@ -9,7 +9,7 @@
 #include "generator/machine/assumed_device.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
-#include "tuner/search/remembered.h"
+#include "tuner/search/warm_start.h"
 
 using namespace tmm;
 
@@ -37,8 +37,8 @@ TEST_CASE("the fastest that passed are remembered, the fastest first, where they
     const GemmProblem problem = parse_shape("517x519x521 compute=f32_strict").problem;
     const std::vector<MeasuredCandidate> rows{row(kNaive, 90), row(kNarrow, 30), row(kPlanes, 10), row(kWide, 5, Outcome::wrong_result),
                                               row(kWide, 20)};
-    CHECK(remembered_configs(problem, {}, rows, device) == std::vector{parse_config(kNarrow), parse_config(kNaive)});
-    CHECK(remembered_configs(parse_shape("517x519x521").problem, {}, rows, device).front() == parse_config(kPlanes));
+    CHECK(warm_start_configs(problem, {}, rows, device) == std::vector{parse_config(kNarrow), parse_config(kNaive)});
+    CHECK(warm_start_configs(parse_shape("517x519x521").problem, {}, rows, device).front() == parse_config(kPlanes));
 }
 
 TEST_CASE("what won before comes first, once, whatever its time was") {
@@ -46,7 +46,7 @@ TEST_CASE("what won before comes first, once, whatever its time was") {
     const GemmProblem problem = parse_shape("517x519x521 compute=f32_strict").problem;
     const std::vector<MeasuredCandidate> rows{row(kNaive, 90), row(kNarrow, 30), row(kWide, 20)};
     const std::vector<KernelConfig> winners{parse_config(kNarrow), parse_config(kPlanes), parse_config(kNarrow)};
-    CHECK(remembered_configs(problem, winners, rows, device) ==
+    CHECK(warm_start_configs(problem, winners, rows, device) ==
           std::vector{parse_config(kNarrow), parse_config(kWide), parse_config(kNaive)});
 }
 
@@ -61,7 +61,7 @@ TEST_CASE("with 16 bits the winner that ships for the other type is remembered a
         CAPTURE(to_text(other));
         CHECK(other.type_a == ElementType::f16);
         CHECK(other.op_b == winner.problem.op_b);
-        const std::vector<KernelConfig> configs = remembered_configs(other, {}, {}, device);
+        const std::vector<KernelConfig> configs = warm_start_configs(other, {}, {}, device);
         CHECK(std::find(configs.begin(), configs.end(), winner.config) != configs.end());
     }
     CHECK(tried > 0);
@@ -73,19 +73,19 @@ TEST_CASE("a shipped winner is remembered on its device and on others of its com
     const WinnerRow& shipped = shipped_winners().front();
     DeviceInfo device = assumed_device("sm_90a");
     REQUIRE(shipped.device == device.name);
-    const std::vector<KernelConfig> configs = remembered_configs(shipped.problem, {}, {}, device);
+    const std::vector<KernelConfig> configs = warm_start_configs(shipped.problem, {}, {}, device);
     CHECK(configs.front() == shipped.config);
     CHECK(std::count(configs.begin(), configs.end(), shipped.config) == 1);
     MeasuredCandidate known;
     known.config = shipped.config;
     known.measurement.outcome = Outcome::ok;
     known.measurement.median_us = 3;
-    CHECK(remembered_configs(shipped.problem, {}, {known}, device) == configs);
+    CHECK(warm_start_configs(shipped.problem, {}, {known}, device) == configs);
     device.name = "another";
-    const std::vector<KernelConfig> on_another = remembered_configs(shipped.problem, {}, {}, device);
+    const std::vector<KernelConfig> on_another = warm_start_configs(shipped.problem, {}, {}, device);
     CHECK(std::find(on_another.begin(), on_another.end(), shipped.config) != on_another.end());
     device = assumed_device("80");
-    CHECK(remembered_configs(shipped.problem, {}, {}, device).empty());
+    CHECK(warm_start_configs(shipped.problem, {}, {}, device).empty());
 }
 
 TEST_CASE("every shipped winner may serve its problem on its device") {

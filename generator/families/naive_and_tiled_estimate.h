@@ -16,7 +16,7 @@ struct TeachingKernel {
 };
 
 // Microseconds of a valid config's whole plan.
-PredictedTime teaching_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device,
-                                const TeachingKernel& kernel);
+PredictedTime naive_and_tiled_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device,
+                                       const TeachingKernel& kernel);
 
 }  // namespace tmm

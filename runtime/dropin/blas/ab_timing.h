@@ -8,7 +8,7 @@ namespace tmm::dropin {
 
 // Whoever multiplies a shape faster does so, copies to the device and back included: the first call goes to the BLAS behind and is timed;
 // the second is tmm's and makes the plan; the third is tmm's and is timed.
-class Contest {
+class AbTiming {
 public:
     enum class Who { tmm, behind };
 

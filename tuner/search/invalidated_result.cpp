@@ -1,4 +1,4 @@
-#include "tuner/search/void_verdict.h"
+#include "tuner/search/invalidated_result.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -6,7 +6,7 @@
 #include <string>
 
 #include "generator/compile/compile_attempts.h"
-#include "tuner/worker/worker_end.h"
+#include "tuner/worker/worker_exit.h"
 
 namespace tmm {
 namespace {
@@ -50,7 +50,7 @@ bool hangs_on_a_killed_tuner(const std::string& detail) {
 
 }  // namespace
 
-bool is_void(const GemmProblem& problem, const Measurement& measurement) {
+bool is_invalidated(const GemmProblem& problem, const Measurement& measurement) {
     switch (measurement.outcome) {
         case Outcome::wrong_result:
         case Outcome::inaccurate: return hangs_on_scalars(measurement.detail);

@@ -27,10 +27,10 @@ struct TunedProblem {
 using WinnerSource = std::function<std::vector<WinnerRow>()>;
 
 // Rows of the device's own model and of other compute capabilities are left out. Thread-safe.
-class OtherCards {
+class OtherDeviceModels {
 public:
     // source may be empty; it is asked once, when the winners are first needed.
-    OtherCards(std::vector<WinnerRow> rows, WinnerSource source, DeviceInfo device)
+    OtherDeviceModels(std::vector<WinnerRow> rows, WinnerSource source, DeviceInfo device)
         : rows_(std::move(rows)), source_(std::move(source)), device_(std::move(device)) {}
 
     const std::vector<TunedProblem>& winners() const;

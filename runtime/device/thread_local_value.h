@@ -8,7 +8,7 @@ namespace tmm {
 // The value is made when the thread first asks and freed when it ends. The main thread's value is freed before the handlers of exit() and
 // the destructors of global objects run, which may ask again: they get another one, which stays.
 template <typename T>
-T& thread_own() {
+T& thread_local_value() {
     thread_local T* own = nullptr;
     struct AtThreadEnd {
         ~AtThreadEnd() { delete std::exchange(own, nullptr); }

@@ -9,6 +9,6 @@ namespace tmm {
 // tmm 0.2 verified with the shape's own alpha and beta, whose values are no part of a problem, and took every failure of a compiler for the
 // kernel's; it blamed candidates for signals from outside, for a tuner that was killed, and for memory that others held. Such a result is
 // measured again.
-bool is_void(const GemmProblem& problem, const Measurement& measurement);
+bool is_invalidated(const GemmProblem& problem, const Measurement& measurement);
 
 }  // namespace tmm

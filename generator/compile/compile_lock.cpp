@@ -1,4 +1,4 @@
-#include "generator/compile/compile_turn.h"
+#include "generator/compile/compile_lock.h"
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -49,7 +49,7 @@ bool is_stopped(int process) {
 
 }  // namespace
 
-CompileTurn::CompileTurn(int directory, std::string name, milliseconds patience, const std::function<bool()>& is_done)
+CompileLock::CompileLock(int directory, std::string name, milliseconds patience, const std::function<bool()>& is_done)
     : directory_(directory), name_(std::move(name)) {
     auto deadline = Clock::now() + patience;
     milliseconds pause = kFirstPause;
@@ -75,20 +75,20 @@ CompileTurn::CompileTurn(int directory, std::string name, milliseconds patience,
     }
 }
 
-CompileTurn::~CompileTurn() {
+CompileLock::~CompileLock() {
     give_back();
 }
 
-void CompileTurn::give_up() {
+void CompileLock::give_up() {
     if (file_) (void)pwrite(file_.get(), &kGaveUp, 1, 0);
 }
 
-void CompileTurn::give_back() {
+void CompileLock::give_back() {
     if (file_) remove(opened_);
     file_ = FileDescriptor();
 }
 
-Lock CompileTurn::try_once() {
+Lock CompileLock::try_once() {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
         FileDescriptor file(openat(directory_, name_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
         if (!file || fstat(file.get(), &opened_) != 0 || !looks_like_lock(opened_)) return Lock::unknown_here;
@@ -110,7 +110,7 @@ Lock CompileTurn::try_once() {
     return Lock::unknown_here;
 }
 
-bool CompileTurn::holder_is_stopped() const {
+bool CompileLock::holder_is_stopped() const {
     const FileDescriptor file(openat(directory_, name_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     char text[16];
     const ssize_t size = file ? read(file.get(), text, sizeof text) : 0;
@@ -118,12 +118,12 @@ bool CompileTurn::holder_is_stopped() const {
     return size > 0 && std::from_chars(text, text + size, process).ec == std::errc() && is_stopped(process);
 }
 
-bool CompileTurn::holder_gave_up() const {
+bool CompileLock::holder_gave_up() const {
     char first = 0;
     return seen_ && pread(seen_.get(), &first, 1, 0) == 1 && first == kGaveUp;
 }
 
-void CompileTurn::remove(const struct stat& file) const {
+void CompileLock::remove(const struct stat& file) const {
     struct stat named;
     if (fstatat(directory_, name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 && same_file(named, file))
         unlinkat(directory_, name_.c_str(), 0);

@@ -13,7 +13,7 @@
 #include "generator/choice/validity.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/text/text.h"
-#include "runtime/select/other_cards.h"
+#include "runtime/select/other_device_models.h"
 #include "runtime/select/selection.h"
 #include "tests/support/replay.h"
 #include "tests/support/selection_testing.h"

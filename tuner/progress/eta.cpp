@@ -1,21 +1,21 @@
-#include "tuner/progress/time_left.h"
+#include "tuner/progress/eta.h"
 
 #include <algorithm>
 
 namespace tmm {
 
-void TimeLeft::begin_problem(int worker, double now) {
+void Eta::begin_problem(int worker, double now) {
     current_[worker] = Current{.start = now};
 }
 
-void TimeLeft::update(int worker, int done, int candidates) {
+void Eta::update(int worker, int done, int candidates) {
     Current& current = current_[worker];
     if (!current.known) current.known = done;
     current.done = done;
     current.candidates = candidates;
 }
 
-void TimeLeft::end_problem(int worker, double now) {
+void Eta::end_problem(int worker, double now) {
     const auto ended = current_.find(worker);
     if (ended == current_.end()) return;
     ++problems_done_;
@@ -23,7 +23,7 @@ void TimeLeft::end_problem(int worker, double now) {
     current_.erase(ended);
 }
 
-std::optional<double> TimeLeft::expected_of(const Current& current, double now) const {
+std::optional<double> Eta::expected_of(const Current& current, double now) const {
     const double taken = now - current.start;
     std::optional<double> most;
     if (pace_.problem_seconds > 0) most = pace_.problem_seconds;
@@ -40,7 +40,7 @@ std::optional<double> TimeLeft::expected_of(const Current& current, double now) 
     return std::max(most.value_or(taken), taken);
 }
 
-TimeLeft::Expected TimeLeft::expected(double now) const {
+Eta::Expected Eta::expected(double now) const {
     double share = problems_done_, left = 0, longest = 0, sum = 0;
     int told = 0;
     for (const auto& [worker, current] : current_) {

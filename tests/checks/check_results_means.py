@@ -7,7 +7,7 @@ import sys
 import tempfile
 import unittest
 
-SCRIPT = pathlib.Path(__file__).resolve().parent.parent / "scripts" / "results_table"
+SCRIPT = pathlib.Path(__file__).resolve().parent.parent.parent / "scripts" / "results_table"
 HEADING = "# tmm-bench\n# commit: abc\n# date: 2026-01-02T03:04:05Z\n# gpu: NVIDIA H200\n# driver: 1\n"
 ROWS = "shape,tmm_us,cublas_us,best_peer,ratio,error,peer_error\n"
 

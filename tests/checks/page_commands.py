@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-SOURCE = Path(__file__).resolve().parent.parent
+SOURCE = Path(__file__).resolve().parent.parent.parent
 PAGES = ("README.md", "docs/package.md", "python/README.md")
 TOOLS = ("tmm-tune", "tmm-db", "tmm-gen", "tmm-bench")
 _COMMAND = re.compile(r"(?:\w+=\S+ )*(?:scripts/|\.ci/|build/|~/|(?:cmake|cpack|cc|pip|python3|export|apt-get|tmm-[a-z]+) |LD_PRELOAD=)")

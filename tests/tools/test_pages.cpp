@@ -12,8 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 const fs::path kSource = TMM_SOURCE_DIR;
-constexpr const char* kFolders[] = {"templates/", "generator/", "db/",    "runtime/", "tuner/", "bench/",
-                                    "python/",    "docs/",      "tests/", "scripts/", "cmake/", "examples/"};
+constexpr const char* kFolders[] = {"base/",  "tools/",  "templates/", "generator/", "db/",      "runtime/", "tuner/",
+                                    "bench/", "python/", "docs/",      "tests/",     "scripts/", "cmake/",   "examples/"};
 
 std::vector<fs::path> pages() {
     std::vector<fs::path> pages;

@@ -29,15 +29,13 @@ namespace {
 
 struct Tool {
     const ToolDescription& description;
-    // The directory in which it is built.
-    const char* directory;
 
-    fs::path program() const { return fs::path(TMM_BINARY_DIR) / directory / description.name; }
-    fs::path share(const std::string& file) const { return fs::path(TMM_BINARY_DIR) / directory / "share" / file; }
+    fs::path program() const { return fs::path(TMM_BINARY_DIR) / "tools" / description.name; }
+    fs::path share(const std::string& file) const { return fs::path(TMM_BINARY_DIR) / "tools" / "share" / file; }
 };
 
 const std::vector<Tool>& tools() {
-    static const std::vector<Tool> all{{tune_tool(), "tuner"}, {db_tool(), "db"}, {gen_tool(), "db"}, {bench::bench_tool(), "bench"}};
+    static const std::vector<Tool> all{{tune_tool()}, {db_tool()}, {gen_tool()}, {bench::bench_tool()}};
     return all;
 }
 

@@ -26,12 +26,10 @@ constexpr const char* kEvil = "e\x1b[31mv\ni\r\x07l\t\x7f\xc2\x9b\xe2\x80\xae\xf
 
 struct Tool {
     const ToolDescription& description;
-    const char* directory;
 };
 
 const std::vector<Tool>& tools() {
-    static const auto& all =
-        *new std::vector<Tool>{{tune_tool(), "tuner"}, {db_tool(), "db"}, {gen_tool(), "db"}, {bench::bench_tool(), "bench"}};
+    static const auto& all = *new std::vector<Tool>{{tune_tool()}, {db_tool()}, {gen_tool()}, {bench::bench_tool()}};
     return all;
 }
 
@@ -51,8 +49,8 @@ public:
     fs::path path() const { return scratch_ / "."; }
 
     CommandResult run(const Tool& tool, const std::string& arguments, const std::string& variables = "") const {
-        return run_command(fmt::format("cd '{}' && TMM_DB=none.db TMM_CACHE_DIR=cache TERM=xterm {} {}/{}/{} {}", path().string(),
-                                       variables, TMM_BINARY_DIR, tool.directory, tool.description.name, arguments));
+        return run_command(fmt::format("cd '{}' && TMM_DB=none.db TMM_CACHE_DIR=cache TERM=xterm {} {}/tools/{} {}", path().string(),
+                                       variables, TMM_BINARY_DIR, tool.description.name, arguments));
     }
 
 private:

@@ -1,4 +1,4 @@
-// What --help prints, and the sentences on options and the environment that the manual page shares with it.
+// What a tool says of itself: --help and the manual page, made from its table of options.
 #pragma once
 
 #include <string>
@@ -14,5 +14,10 @@ std::string command_help(const ToolDescription& tool, const CommandDescription& 
 
 // What an option of the tool does, its values, its default and the commands that it belongs to.
 std::string meaning_of(const OptionDescription& option, const ToolDescription& tool);
+
+// A tool's manual page, for man and mandoc.
+
+// Text in roff with the macros of man(7), in ASCII alone.
+std::string manual_page(const ToolDescription& tool);
 
 }  // namespace tmm

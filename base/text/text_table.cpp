@@ -9,7 +9,6 @@
 
 #include "base/text/printable.h"
 #include "base/text/text_width.h"
-#include "base/text/wrapped_text.h"
 
 namespace tmm {
 namespace {

@@ -1,8 +1,9 @@
-// Text on a screen: how many columns it takes, and where its lines break.
+// The columns that text takes on a terminal, and text broken into lines.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace tmm {
 
@@ -15,5 +16,20 @@ std::string hanging(std::string_view text, std::size_t columns, std::size_t inde
 
 // At most so many columns of the text, the last of them an ellipsis where something is left out.
 std::string shortened(std::string_view text, std::size_t columns);
+
+// Text for people on terminals: broken into lines between words, and pairs of a term and what it means in two columns.
+
+// Each line at most `width` columns wide, unless a word alone is wider, and indented; the last ends with a newline, too.
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent = 0);
+
+struct Term {
+    std::string name;
+    std::string meaning;
+};
+// Meanings stand in one column, at most a third of the width from the left; behind a longer term they begin on the next line.
+std::string two_columns(const std::vector<Term>& terms, std::size_t width);
+
+// Characters of UTF-8 text, which take a column each.
+std::size_t columns(std::string_view text);
 
 }  // namespace tmm

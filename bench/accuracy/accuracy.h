@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/accuracy/exact_epilogue.h"
+#include "bench/accuracy/exact_product.h"
 #include "bench/operands/operands.h"
 
 namespace tmm::bench {

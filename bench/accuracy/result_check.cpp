@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "bench/accuracy/exact_epilogue.h"
+#include "bench/accuracy/exact_product.h"
 #include "bench/peers/peers.h"
 #include "bench/peers/plain_product.h"
 #include "db/store/measurement.h"

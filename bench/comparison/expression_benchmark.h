@@ -12,7 +12,7 @@
 #include "bench/peers/tuned.h"
 #include "bench/timing/driver_context.h"
 #include "bench/timing/statistics.h"
-#include "tuner/measure/recorded.h"
+#include "tuner/measure/timing.h"
 
 namespace tmm::bench {
 

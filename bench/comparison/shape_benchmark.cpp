@@ -10,10 +10,10 @@
 
 #include "base/error.h"
 #include "base/median.h"
-#include "bench/timing/read_floor.h"
+#include "bench/timing/roofline.h"
 #include "db/store/measurement.h"
 #include "generator/choice/cost_model_host.h"
-#include "tuner/measure/recorded.h"
+#include "tuner/measure/timing.h"
 
 namespace tmm::bench {
 namespace {

@@ -17,7 +17,7 @@
 #include "bench/timing/paired_timing.h"
 #include "bench/timing/roofline.h"
 #include "bench/timing/statistics.h"
-#include "tuner/measure/ceiling_sweep.h"
+#include "tuner/measure/ceilings.h"
 
 namespace tmm::bench {
 

@@ -1,19 +1,43 @@
-// Operand sets for timing: enough of them that a launch finds none of its data in the L2, filled with
-// normal values that the element types round.
+// Operand sets for timing: enough of them that a launch finds none of its data in the L2, filled with standard normal values, rounded to
+// the element type.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "bench/operands/value_pool.h"
 #include "generator/plan/launch_plan.h"
 #include "generator/text/shapes_file.h"
 #include "runtime/device/device.h"
-#include "tuner/measure/ceiling_sweep.h"
+#include "tmm/vocabulary/problem.h"
+#include "tuner/measure/ceilings.h"
 
 namespace tmm::bench {
+
+// The same normal values in each type. Their number is a prime, so that repeating them lines up with no row.
+class ValuePool {
+public:
+    ValuePool();
+    std::int64_t size() const;
+    // Throws std::invalid_argument for types other than f32, f16 and bf16.
+    const std::vector<float>& values(ElementType type) const { return of(type).values; }
+    // The values as a matrix holds them.
+    const std::vector<std::byte>& stored(ElementType type) const { return of(type).stored; }
+
+private:
+    struct Typed {
+        std::vector<float> values;
+        std::vector<std::byte> stored;
+    };
+    const Typed& of(ElementType type) const;
+
+    std::array<Typed, 3> typed_;
+};
+
+// Operand sets for timing: enough of them that a launch finds none of its data in the L2, filled with
+// normal values that the element types round.
 
 // Number of elements from a batch's first to its last, with the padding between rows and between matrices.
 std::int64_t spanned_elements(i64 rows, i64 columns, i64 ld, i64 batch, i64 stride);

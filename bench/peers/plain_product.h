@@ -1,7 +1,7 @@
 // A problem without its epilogue, as a library computes it that multiplies only.
 #pragma once
 
-#include "generator/problem/without_epilogue.h"
+#include "generator/problem/problem_forms.h"
 #include "tmm/vocabulary/problem.h"
 
 namespace tmm::bench {

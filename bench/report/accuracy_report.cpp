@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "bench/report/comment_lines.h"
 #include "bench/report/result_file.h"
 #include "generator/text/text.h"
 

@@ -8,7 +8,6 @@
 #include <ostream>
 
 #include "base/text/printable.h"
-#include "bench/report/comment_lines.h"
 #include "bench/report/result_file.h"
 #include "generator/text/text.h"
 

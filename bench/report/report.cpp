@@ -12,9 +12,8 @@
 
 #include "base/text/printable.h"
 #include "base/text/text_width.h"
-#include "bench/report/comment_lines.h"
 #include "bench/report/result_file.h"
-#include "db/store/json_fields.h"
+#include "db/store/fields.h"
 #include "generator/text/text.h"
 
 namespace tmm::bench {

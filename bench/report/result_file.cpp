@@ -1,10 +1,10 @@
-// CSV's fields, and writing; see result_file.h.
 #include "bench/report/result_file.h"
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/files/output_file.h"
+#include "base/text/text_width.h"
 #include "generator/text/text.h"
 
 namespace tmm::bench {
@@ -33,6 +33,12 @@ std::string config_fields(const std::string& config) {
 
 void write_file(const std::string& file, const std::string& text) {
     publish_file(file, text, {.what = "the file of results"});
+}
+
+std::string comment(const std::string& text, std::size_t columns) {
+    std::string lines = "# " + hanging(text, columns > 2 ? columns - 2 : columns, 0) + "\n";
+    for (std::size_t i = lines.find('\n'); i + 1 < lines.size(); i = lines.find('\n', i + 1)) lines.insert(i + 1, "# ");
+    return lines;
 }
 
 }  // namespace tmm::bench

@@ -1,6 +1,7 @@
-// Writes files of results, and the fields of CSV.
+// Writes files of results, and the fields of CSV; and sentences among figures, which programs that read the figures skip.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 namespace tmm::bench {
@@ -14,5 +15,10 @@ std::string config_fields(const std::string& config);
 
 // Replaces the file whole. Throws Error (bad_input) where it can't be written.
 void write_file(const std::string& file, const std::string& text);
+
+// Writes sentences among figures, which programs that read the figures skip.
+
+// The text in lines of so many columns, each behind "# "; with 0 columns it is one line, however long.
+std::string comment(const std::string& text, std::size_t columns);
 
 }  // namespace tmm::bench

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "tuner/measure/settle.h"
+#include "tuner/measure/timing.h"
 
 namespace tmm::bench {
 

@@ -1,8 +1,11 @@
-// Computes the bounds that no multiplication can beat: a shape's floor under a device's ceilings.
+// Computes the bounds that no multiplication can beat: a shape's floor under a device's ceilings, and the least time in which its operands
+// can be read.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
+#include "bench/operands/operands.h"
 #include "tmm/vocabulary/problem.h"
 #include "tuner/measure/ceilings.h"
 
@@ -41,5 +44,12 @@ struct Floor {
 // for its first loads, and a floor must not be too high. But all bytes cross the memory's wires, none faster than the fastest
 // read; nothing written, no such bound.
 Floor floor_of(const Demand& demand, const DeviceCeilings& ceilings);
+
+// The least time in which a shape's operands can be read.
+
+// Times the swept read kernel over what the operands' sets hold, set after set in one replay, as a multiplication of them is timed.
+// Where C is so large that without it the sets would fit into the L2, the kernel reads as many bytes in memory of its own, in enough
+// sets to span rotation_bytes (at most Operands::kMostSets).
+ReadFloor read_floor(const CeilingSweep& sweep, const Operands& operands, std::int64_t rotation_bytes);
 
 }  // namespace tmm::bench

@@ -3,12 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "generator/problem/matrix_layout.h"
 #include "generator/text/text.h"
 
 namespace tmm {
+
 namespace {
 
 std::vector<ProblemField> fields_where(bool is_promise) {
@@ -92,6 +94,30 @@ std::string one_line(std::string_view text, std::size_t limit) {
         i += length;
     }
     return line;
+}
+
+Json config_json(const KernelConfig& config) {
+    Json json = Json::object();
+    for (const Parameter& parameter : kParameters) {
+        const int value = config.*parameter.member;
+        if (parameter.value_names)
+            json[parameter.name] = parameter.value_names[value];
+        else
+            json[parameter.name] = value;
+    }
+    return json;
+}
+
+Json number_json(double value, bool known) {
+    return known && std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+Json device_json(const std::string& name, int compute_capability, int sm_count) {
+    return {{"device", name}, {"compute_capability", compute_capability}, {"sm_count", sm_count}};
+}
+
+std::string json_text(const Json& json) {
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace tmm

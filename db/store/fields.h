@@ -1,6 +1,8 @@
 // What the database has of GemmProblem's fields (kProblemFields), and which values belong together.
 #pragma once
 
+#include <nlohmann/json.hpp>
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,5 +34,18 @@ std::vector<std::string> names_of_all() {
 // Makes one line of at most `limit` bytes without control characters, cut between UTF-8 characters, which may stand in a text column and on
 // a terminal.
 std::string one_line(std::string_view text, std::size_t limit);
+
+// Pieces that every JSON of the tools has in common.
+
+using Json = nlohmann::ordered_json;
+
+// Every field of kParameters under its name.
+Json config_json(const KernelConfig& config);
+// JSON has no infinity, and no number for what is unknown: both are null.
+Json number_json(double value, bool known = true);
+// {"device": "NVIDIA H200", "compute_capability": 90, "sm_count": 132}
+Json device_json(const std::string& name, int compute_capability, int sm_count);
+// The text ends with a line break; bytes that are no UTF-8 are replaced.
+std::string json_text(const Json& json);
 
 }  // namespace tmm

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "db/store/tuning_database_impl.h"
-#include "generator/machine/device_model.h"
+#include "generator/machine/device_info.h"
 
 namespace tmm {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "db/store/measurement.h"
 #include "db/store/time_limit.h"
-#include "generator/machine/device_model.h"
+#include "generator/machine/device_info.h"
 #include "generator/machine/measured_rates.h"
 
 namespace tmm {

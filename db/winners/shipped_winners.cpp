@@ -8,7 +8,7 @@
 
 #include "db/store/record_text.h"
 #include "db/store/records.h"
-#include "generator/machine/device_model.h"
+#include "generator/machine/device_info.h"
 
 namespace tmm {
 

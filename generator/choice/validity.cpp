@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <iterator>
 
-#include "generator/families/boundary_choice.h"
+#include "generator/families/candidate_choices.h"
 #include "generator/families/family.h"
 #include "generator/families/misused_field.h"
 #include "generator/plan/finishing_step.h"

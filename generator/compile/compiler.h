@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/error.h"
 #include "generator/kernel/kernel_source.h"
 #include "generator/machine/device_info.h"
 
@@ -63,5 +64,16 @@ std::unique_ptr<Compiler> make_compiler(const DeviceInfo& device);
 int nvrtc_version();
 // PTX text of a kernel, for people to read. Throws Error with the log where it does not compile.
 std::string compile_to_ptx(const KernelSource& source, int compute_capability);
+
+// A compiler that is looked for when something must be compiled, so that whoever needs none goes without one.
+
+// The compiler itself was not found, or is none for the device; what a compiler that was found could not do is a plain Error.
+class NoCompiler : public Error {
+public:
+    explicit NoCompiler(const Error& error) : Error(error) {}
+};
+
+// make_compiler() at the first use. Where that fails the use throws NoCompiler, and so do those of the next second; then it is tried again.
+std::unique_ptr<Compiler> make_deferred_compiler(const DeviceInfo& device);
 
 }  // namespace tmm

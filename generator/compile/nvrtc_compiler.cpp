@@ -11,7 +11,6 @@
 #include "generator/compile/compile_attempts.h"
 #include "generator/compile/compiler.h"
 #include "generator/compile/nvrtc_library.h"
-#include "generator/compile/nvrtc_target.h"
 #include "generator/compile/spill_guards.h"
 #include "generator/kernel/template_files.h"
 

@@ -3,9 +3,8 @@
 #include "generator/families/family.h"
 #include "generator/plan/kernel_arguments.h"
 #include "generator/problem/matrix_layout.h"
-#include "generator/problem/without_epilogue.h"
-#include "generator/steps/finishing.h"
-#include "generator/steps/reduce.h"
+#include "generator/problem/problem_forms.h"
+#include "generator/steps/steps.h"
 
 namespace tmm {
 namespace {

@@ -11,7 +11,7 @@
 #include "generator/plan/kernel_arguments.h"
 #include "generator/plan/plan_builder.h"
 #include "generator/problem/matrix_layout.h"
-#include "generator/steps/reduce.h"
+#include "generator/steps/steps.h"
 #include "tmm/steps/pack/rules.h"
 #include "tmm/steps/pack/strips.h"
 

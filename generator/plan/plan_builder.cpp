@@ -5,8 +5,7 @@
 #include "generator/families/family.h"
 #include "generator/plan/finishing_step.h"
 #include "generator/plan/kernel_arguments.h"
-#include "generator/steps/fixup.h"
-#include "generator/steps/reduce.h"
+#include "generator/steps/steps.h"
 
 namespace tmm {
 

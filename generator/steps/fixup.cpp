@@ -1,4 +1,4 @@
-#include "generator/steps/fixup.h"
+#include "generator/steps/steps.h"
 
 #include "generator/plan/kernel_arguments.h"
 

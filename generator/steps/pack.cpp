@@ -1,4 +1,4 @@
-#include "generator/steps/pack.h"
+#include "generator/steps/steps.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "generator/steps/pad.h"
+#include "generator/steps/steps.h"
 
 #include "generator/plan/kernel_arguments.h"
 #include "tmm/steps/pad/rules.h"

@@ -1,4 +1,4 @@
-#include "generator/steps/planes.h"
+#include "generator/steps/steps.h"
 
 #include <algorithm>
 #include <cstring>

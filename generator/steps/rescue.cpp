@@ -1,11 +1,10 @@
-#include "generator/steps/rescue.h"
+#include "generator/steps/steps.h"
 
 #include <algorithm>
 
 #include "generator/families/simt/rescue_tile.h"
 #include "generator/kernel/kernel_source.h"
 #include "generator/plan/kernel_arguments.h"
-#include "generator/steps/planes.h"
 
 namespace tmm {
 namespace {

@@ -12,7 +12,7 @@
 #include "base/text/nearest_name.h"
 #include "base/text/printable.h"
 #include "generator/problem/matrix_layout.h"
-#include "generator/problem/row_major.h"
+#include "generator/problem/problem_forms.h"
 #include "generator/text/spellings.h"
 #include "generator/text/text.h"
 

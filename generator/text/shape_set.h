@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "generator/problem/problem_hash.h"
+#include "generator/problem/problem_forms.h"
 #include "generator/text/shapes_file.h"
 
 namespace tmm {

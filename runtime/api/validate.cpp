@@ -12,8 +12,7 @@
 
 #include "generator/choice/validity.h"
 #include "generator/problem/matrix_layout.h"
-#include "generator/problem/row_major.h"
-#include "generator/problem/with_alignment.h"
+#include "generator/problem/problem_forms.h"
 #include "generator/text/text.h"
 #include "tmm/number/arithmetic.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "generator/plan/launch_plan.h"
-#include "generator/problem/with_alignment.h"
+#include "generator/problem/problem_forms.h"
 #include "runtime/plan/status_error.h"
 #include "runtime/select/plan_request.h"
 #include "tmm/tmm.h"

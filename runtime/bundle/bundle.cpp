@@ -22,7 +22,7 @@
 #include "base/text/printable.h"
 #include "generator/compile/spill_guards.h"
 #include "generator/kernel/template_files.h"
-#include "generator/problem/with_alignment.h"
+#include "generator/problem/problem_forms.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 

@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "generator/compile/compiler.h"
 #include "generator/kernel/kernel_source.h"
-#include "generator/machine/device_model.h"
+#include "generator/machine/device_info.h"
 #include "runtime/select/selection.h"
 
 namespace tmm {

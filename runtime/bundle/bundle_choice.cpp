@@ -9,7 +9,7 @@
 #include "generator/choice/predicted_config.h"
 #include "generator/choice/validity.h"
 #include "generator/plan/launch_plan.h"
-#include "generator/problem/with_alignment.h"
+#include "generator/problem/problem_forms.h"
 #include "generator/text/text.h"
 
 namespace tmm {

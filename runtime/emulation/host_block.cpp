@@ -1,5 +1,3 @@
-// What the threads of an emulated cluster ask of the device that they run on: waits, warp-wide operations, shared memory, and work in the
-// background.
 #include "runtime/emulation/host_block.h"
 
 #include <fmt/core.h>
@@ -15,9 +13,10 @@
 #include "runtime/emulation/host_background.h"
 #include "runtime/emulation/host_scheduler.h"
 #include "runtime/emulation/host_shared_memory.h"
-#include "runtime/emulation/host_warp.h"
+#include "runtime/emulation/host_thread.h"
 
 namespace tmm {
+
 namespace {
 
 using host::Site;

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-#include "runtime/emulation/host_warp.h"
+#include "runtime/emulation/host_thread.h"
 
 namespace tmm {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "host/emulation.h"
+#include "runtime/emulation/host_block.h"
 #include "runtime/emulation/host_fibers.h"
-#include "runtime/emulation/host_launch.h"
 #include "runtime/emulation/host_thread.h"
 
 namespace tmm {

@@ -9,7 +9,7 @@
 #include "generator/choice/cost_model.h"
 #include "generator/plan/finishing_step.h"
 #include "generator/problem/matrix_layout.h"
-#include "generator/problem/without_epilogue.h"
+#include "generator/problem/problem_forms.h"
 
 namespace tmm {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "db/store/tuning_database.h"
 #include "generator/machine/device_info.h"
-#include "generator/problem/problem_hash.h"
+#include "generator/problem/problem_forms.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/problem.h"
 

@@ -7,8 +7,8 @@
 
 #include "generator/choice/cost_model.h"
 #include "generator/machine/assumed_device.h"
-#include "generator/machine/device_model.h"
-#include "generator/problem/with_alignment.h"
+#include "generator/machine/device_info.h"
+#include "generator/problem/problem_forms.h"
 
 namespace tmm {
 namespace {

@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "generator/problem/problem_hash.h"
+#include "generator/problem/problem_forms.h"
 
 namespace tmm {
 

@@ -16,7 +16,7 @@
 #include "db/store/tuning_database.h"
 #include "generator/machine/device_info.h"
 #include "generator/plan/launch_plan.h"
-#include "generator/problem/problem_hash.h"
+#include "generator/problem/problem_forms.h"
 #include "runtime/select/neighbour_measurements.h"
 #include "runtime/select/other_device_models.h"
 #include "tmm/vocabulary/config.h"

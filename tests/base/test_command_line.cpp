@@ -7,7 +7,7 @@
 
 #include "base/command_line/command_line.h"
 #include "base/command_line/tool_help.h"
-#include "base/text/wrapped_text.h"
+#include "base/text/text_width.h"
 
 using namespace tmm;
 

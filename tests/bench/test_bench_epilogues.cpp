@@ -489,8 +489,8 @@ TEST_CASE("tmm-bench compares shapes with epilogues, and says how the best peer 
     const Folder folder;
     std::string lines;
     for (const char* line : kLines) lines += fmt::format("{}\n", line);
-    const Outcome run = bench_testing::bench(folder, "--gpu host --pairs 1 --wide --roofline --shapes " + folder.with("shapes.txt", lines) +
-                                                         " --json " + folder.file("out.json") + " --csv " + folder.file("out.csv"));
+    const auto run = bench_testing::bench(folder, "--gpu host --pairs 1 --wide --roofline --shapes " + folder.with("shapes.txt", lines) +
+                                                      " --json " + folder.file("out.json") + " --csv " + folder.file("out.csv"));
     INFO(run.text);
     REQUIRE(run.status == 0);
     CHECK(contains(run.text, "best peer  "));
@@ -580,7 +580,7 @@ TEST_CASE("a file of results is summed up to what epilogues cost and how peers s
 TEST_CASE("--accuracy refuses shapes with an epilogue, by name and line") {
     const Folder folder;
     const std::string shapes = folder.with("shapes.txt", "8 8 8\n8 8 8 epilogue=bias+relu\n");
-    const Outcome run = bench_testing::bench(folder, "--accuracy --gpu host --shapes " + shapes);
+    const auto run = bench_testing::bench(folder, "--accuracy --gpu host --shapes " + shapes);
     CHECK(run.status == 1);
     CHECK(contains(run.text, "shapes.txt:2"));
     CHECK(contains(run.text, "--accuracy measures the errors of products, and 8x8x8 epilogue=bias+relu has an epilogue"));

@@ -8,12 +8,11 @@
 #include "base/text/environment.h"
 #include "bench/operands/operands.h"
 #include "bench/report/report.h"
-#include "bench/timing/read_floor.h"
 #include "bench/timing/roofline.h"
 #include "generator/compile/compiler.h"
 #include "runtime/plan/executable_plan.h"
 #include "tmm/ceilings/args.h"
-#include "tuner/measure/ceiling_sweep.h"
+#include "tuner/measure/ceilings.h"
 
 using namespace tmm;
 using namespace tmm::bench;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "generator/choice/search_space.h"
-#include "generator/families/simt/fitted_tiles.h"
+#include "generator/families/simt/simt.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"

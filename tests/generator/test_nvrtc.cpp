@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "generator/compile/compiler.h"
 #include "generator/families/family.h"
-#include "generator/families/wgmma/instruction.h"
+#include "generator/families/wgmma/wgmma.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/machine/occupancy.h"
 #include "generator/text/shapes_file.h"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "generator/compile/nvrtc_target.h"
+#include "generator/compile/nvrtc_library.h"
 
 using namespace tmm;
 

@@ -7,7 +7,7 @@
 
 #include "db/store/fields.h"
 #include "db/store/record_text.h"
-#include "generator/problem/problem_hash.h"
+#include "generator/problem/problem_forms.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 #include "tmm/vocabulary/problem_fields.h"

@@ -10,7 +10,7 @@
 #include "generator/choice/predicted_config.h"
 #include "generator/choice/search_space.h"
 #include "generator/choice/validity.h"
-#include "generator/families/simt/candidates.h"
+#include "generator/families/simt/simt.h"
 #include "generator/kernel/kernel_source.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/plan/launch_plan.h"

@@ -8,7 +8,7 @@
 #include "generator/choice/predicted_config.h"
 #include "generator/choice/search_space.h"
 #include "generator/choice/validity.h"
-#include "generator/families/skinny/candidates.h"
+#include "generator/families/skinny/skinny.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"

@@ -14,7 +14,7 @@
 #include "generator/choice/search_space.h"
 #include "generator/choice/validity.h"
 #include "generator/families/family.h"
-#include "generator/families/wgmma/candidates.h"
+#include "generator/families/wgmma/wgmma.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/plan/launch_plan.h"
 #include "generator/text/shapes_file.h"

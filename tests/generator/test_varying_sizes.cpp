@@ -24,7 +24,7 @@
 #include "tests/support/temporary_directory.h"
 #include "tuner/options/shard.h"
 #include "tuner/search/earlier_decision.h"
-#include "tuner/search/prepared_candidates.h"
+#include "tuner/search/pending_problem.h"
 
 using namespace tmm;
 

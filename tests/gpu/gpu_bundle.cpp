@@ -16,7 +16,7 @@
 #include "generator/text/shapes_file.h"
 #include "tests/support/api_testing.h"
 #include "tests/support/captured_stream.h"
-#include "tools/tmm_db/bundle_maker.h"
+#include "tools/tmm_db/bundle_command.h"
 
 using namespace api_testing;
 namespace fs = std::filesystem;

@@ -19,7 +19,7 @@
 #include "tests/support/race_testing.h"
 #include "tests/support/selection_testing.h"
 #include "tmm/tmm.hpp"
-#include "tools/tmm_db/bundle_maker.h"
+#include "tools/tmm_db/bundle_command.h"
 
 using namespace tmm;
 using selection_testing::contains;

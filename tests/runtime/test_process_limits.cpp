@@ -53,7 +53,7 @@ bool forbid_threads() {
     return limit(RLIMIT_NPROC, 1) && !start_thread([] {});
 }
 
-struct NoCompiler : Compiler {
+struct UnusedCompiler : Compiler {
     CompileResult compile(const KernelSource&) const override { return CompileFailure{"none"}; }
     std::string identity() const override { return "none"; }
 };
@@ -89,7 +89,7 @@ TEST_CASE("a tuner that can't start any compiling thread says so") {
     CHECK(in_child([] {
               if (!forbid_threads()) return 1;
               try {
-                  const CandidateCompiler compiler(std::make_shared<const NoCompiler>(), KernelCache("/nonexistent"), 4);
+                  const CandidateCompiler compiler(std::make_shared<const UnusedCompiler>(), KernelCache("/nonexistent"), 4);
               } catch (const Error& error) {
                   return std::string(error.what()).find("ulimit -u") != std::string::npos ? 0 : 2;
               }
@@ -149,7 +149,7 @@ TEST_CASE("a signal that somebody else sent stays pending") {
               raise(SIGXFSZ);
               const TemporaryDirectory folder;
               const KernelSource source{.name = "k", .text = "kernel;\n", .entries = {}};
-              (void)KernelCache(folder.path() / "cache").find_or_compile(source, NoCompiler());
+              (void)KernelCache(folder.path() / "cache").find_or_compile(source, UnusedCompiler());
               sigset_t pending;
               sigpending(&pending);
               return sigismember(&pending, SIGXFSZ) == 1 ? 0 : 1;

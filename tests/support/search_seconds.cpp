@@ -14,7 +14,7 @@
 #include "generator/text/text.h"
 #include "tests/support/replay.h"
 #include "tuner/measure/timing.h"
-#include "tuner/search/certainty.h"
+#include "tuner/search/sampling.h"
 
 namespace tmm::testing {
 namespace {

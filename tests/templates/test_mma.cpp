@@ -17,7 +17,7 @@
 
 #include "generator/choice/validity.h"
 #include "generator/compile/compiler.h"
-#include "generator/families/mma/candidates.h"
+#include "generator/families/mma/mma.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/plan/launch_plan.h"
 #include "generator/text/shapes_file.h"

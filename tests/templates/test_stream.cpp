@@ -5,7 +5,7 @@
 
 #include "generator/choice/validity.h"
 #include "generator/families/family.h"
-#include "generator/families/simt/candidates.h"
+#include "generator/families/simt/simt.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/plan/launch_plan.h"
 #include "generator/text/shapes_file.h"

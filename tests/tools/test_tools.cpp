@@ -9,11 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "base/command_line/manual_page.h"
 #include "base/command_line/shell_completion.h"
 #include "base/command_line/tool_help.h"
 #include "base/text/environment.h"
-#include "base/text/wrapped_text.h"
+#include "base/text/text_width.h"
 #include "runtime/device/device.h"
 #include "tests/support/database_fixture.h"
 #include "tools/tmm_bench/bench_tool.h"

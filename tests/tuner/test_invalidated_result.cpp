@@ -1,7 +1,7 @@
 // Tests which kept results say nothing of their candidate.
 #include <doctest/doctest.h>
 
-#include "tuner/search/invalidated_result.h"
+#include "tuner/search/earlier_decision.h"
 
 using namespace tmm;
 

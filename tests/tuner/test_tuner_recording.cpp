@@ -17,9 +17,8 @@
 #include "generator/text/text.h"
 #include "tests/support/tuner_testing.h"
 #include "tuner/options/shard.h"
-#include "tuner/recording/recorded_configs.h"
 #include "tuner/recording/recorded_times.h"
-#include "tuner/recording/recording_file.h"
+#include "tuner/recording/time_recorder.h"
 
 using namespace tuner_testing;
 

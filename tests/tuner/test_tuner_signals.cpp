@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "tests/support/kernels/planted_testing.h"
-#include "tuner/search/invalidated_result.h"
+#include "tuner/search/earlier_decision.h"
 #include "tuner/worker/worker_exit.h"
 
 using namespace tmm;

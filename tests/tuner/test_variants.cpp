@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "generator/families/fma_orders.h"
+#include "generator/families/candidate_choices.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 #include "tmm/families/simt/rules.h"

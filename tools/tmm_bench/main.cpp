@@ -4,10 +4,8 @@
 #include "bench/accuracy/accuracy_benchmark.h"
 #include "commit_stamp.h"
 #include "runtime/api/gpu_choice.h"
-#include "tools/tmm_bench/accuracy_run.h"
 #include "tools/tmm_bench/bench_tool.h"
-#include "tools/tmm_bench/comparison_run.h"
-#include "tools/tmm_bench/expression_run.h"
+#include "tools/tmm_bench/runs.h"
 #include "tools/tmm_bench/session.h"
 
 namespace {

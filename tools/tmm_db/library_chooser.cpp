@@ -8,7 +8,7 @@
 
 #include "db/store/records.h"
 #include "generator/machine/assumed_device.h"
-#include "generator/machine/device_model.h"
+#include "generator/machine/device_info.h"
 #include "runtime/select/read_winners.h"
 #include "runtime/select/selection.h"
 

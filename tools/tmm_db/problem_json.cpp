@@ -3,7 +3,7 @@
 #include <map>
 
 #include "db/machine/prediction.h"
-#include "db/store/json_fields.h"
+#include "db/store/fields.h"
 #include "generator/machine/device_info.h"
 #include "generator/text/text.h"
 #include "tools/tmm_db/problem_report.h"

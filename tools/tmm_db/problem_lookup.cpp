@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/text/printable.h"
 #include "db/machine/prediction.h"
-#include "generator/machine/device_model.h"
+#include "generator/machine/device_info.h"
 #include "generator/text/text.h"
 #include "host/portable_math.h"
 #include "tmm/vocabulary/problem_fields.h"

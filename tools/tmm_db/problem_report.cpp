@@ -12,7 +12,7 @@
 #include "base/text/text_width.h"
 #include "db/machine/prediction.h"
 #include "db/winners/decision_text.h"
-#include "generator/machine/device_model.h"
+#include "generator/machine/device_info.h"
 #include "generator/text/text.h"
 
 namespace tmm {

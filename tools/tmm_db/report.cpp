@@ -7,9 +7,9 @@
 
 #include "base/text/text_table.h"
 #include "base/text/text_width.h"
-#include "generator/machine/device_model.h"
+#include "generator/machine/device_info.h"
 #include "generator/text/text.h"
-#include "tools/tmm_db/stale_winners.h"
+#include "tools/tmm_db/stale_command.h"
 #include "tools/tmm_db/winner_difference.h"
 
 namespace tmm {

@@ -8,7 +8,7 @@
 
 namespace tmm {
 
-struct StaleWinners;      // tools/tmm_db/stale_winners.h
+struct StaleWinners;      // tools/tmm_db/stale_command.h
 struct WinnerDifference;  // tools/tmm_db/winner_difference.h
 
 // diff: where two databases' winners differ, and how their times compare.

@@ -2,9 +2,9 @@
 
 #include <fmt/core.h>
 
-#include "db/store/json_fields.h"
+#include "db/store/fields.h"
 #include "generator/text/text.h"
-#include "tools/tmm_db/stale_winners.h"
+#include "tools/tmm_db/stale_command.h"
 #include "tools/tmm_db/winner_difference.h"
 
 namespace tmm {

@@ -10,7 +10,7 @@
 #include "base/text/text_table.h"
 #include "base/text/text_width.h"
 #include "db/store/ranges.h"
-#include "generator/machine/device_model.h"
+#include "generator/machine/device_info.h"
 #include "generator/text/text.h"
 
 namespace tmm {

@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "generator/machine/device_model.h"
-#include "generator/problem/problem_hash.h"
+#include "generator/machine/device_info.h"
+#include "generator/problem/problem_forms.h"
 #include "host/portable_math.h"
 
 namespace tmm {

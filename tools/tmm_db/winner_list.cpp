@@ -8,9 +8,8 @@
 #include <utility>
 
 #include "base/text/text_table.h"
-#include "db/store/json_fields.h"
+#include "db/store/fields.h"
 #include "generator/machine/device_info.h"
-#include "generator/machine/device_model.h"
 #include "generator/text/text.h"
 
 namespace tmm {

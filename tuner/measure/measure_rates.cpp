@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "tuner/measure/ceiling_sweep.h"
+#include "tuner/measure/ceilings.h"
 
 namespace tmm {
 namespace {

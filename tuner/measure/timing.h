@@ -1,4 +1,4 @@
-// Device time of a plan: launches recorded as a graph over rotated operands, replayed until the median is steady.
+// Device time: the clock settled, launches recorded as a graph over rotated operands and replayed until the median is steady.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,42 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/device/device.h"
 #include "runtime/plan/executable_plan.h"
 #include "tuner/measure/verification.h"
 
 namespace tmm {
+
+// Takes one sample: runs the side once and gives its time in microseconds per launch.
+using Sampler = std::function<double()>;
+
+struct SettleOptions {
+    double least_seconds = 1;
+    double most_seconds = 4;
+};
+
+// Runs every sampler in turn for at least least_seconds, and on until the first one's times stop falling (its last window's
+// median is no longer 0.5% under the window before) or most_seconds are over.
+void settle(const std::vector<Sampler>& samplers, const SettleOptions& options);
+
+// A sequence of launches recorded for replay, as everything is timed.
+
+struct Recorded {
+    std::unique_ptr<Replay> replay;
+    int launches = 1;
+    // Microseconds per launch.
+    double sample() const { return replay->run_timed() / launches; }
+};
+
+// The fastest of a few samples.
+double screening_time(const Recorded& recorded);
+
+// Launches of one sample: whole rounds of the sets, for at least sample_us at launch_us each.
+int launches_for(double sample_us, double launch_us, int sets);
+
+Sampler sampler_of(const std::shared_ptr<Recorded>& recorded);
+
+// Device time of a plan: launches recorded as a graph over rotated operands, replayed until the median is steady.
 
 // All times are in microseconds of device time.
 struct TimingOptions {

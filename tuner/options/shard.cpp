@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "base/text/printable.h"
 #include "generator/choice/sample_sizes.h"
-#include "generator/problem/problem_hash.h"
+#include "generator/problem/problem_forms.h"
 
 namespace tmm {
 namespace {

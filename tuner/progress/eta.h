@@ -9,7 +9,7 @@ namespace tmm {
 // What bounds the time of a run's searches; 0 stands for no bound.
 struct Pace {
     double budget_seconds = 0;
-    // Seconds after which a search ends once it has so many results (tuner/search/certainty.h).
+    // Seconds after which a search ends once it has so many results (tuner/search/sampling.h).
     double problem_seconds = 0;
     int least_results = 0;
 };

@@ -8,7 +8,10 @@
 #include "base/error.h"
 #include "base/processes/elapsed.h"
 #include "base/processes/interrupt.h"
+#include "generator/machine/device_info.h"
 #include "generator/text/shapes_file.h"
+#include "tmm/vocabulary/config.h"
+#include "tmm/vocabulary/problem.h"
 #include "tuner/options/shard.h"
 #include "tuner/progress/progress.h"
 
@@ -28,5 +31,11 @@ struct RecordingOptions {
 // no device, no compiler, the file. What was written until then stays, and the next run goes on from there. The status is done where all
 // shapes are complete, no_winner where some are not, or interrupted.
 ExitStatus record_times(const std::vector<Shape>& listed, const RecordingOptions& options, Progress& progress, const Interrupt& interrupt);
+
+// The configs of a problem whose times are recorded.
+
+// The best by the model, of which the foremost stand there with overlap and without, and a few of the others that could serve the problem:
+// always the same ones, so that problems share their kernels. The default config leads.
+std::vector<KernelConfig> configs_to_record(const GemmProblem& problem, const DeviceInfo& device);
 
 }  // namespace tmm

@@ -11,7 +11,7 @@
 #include "tuner/compiling/candidate_compiler.h"
 #include "tuner/compiling/search_compiler.h"
 #include "tuner/search/earlier_decision.h"
-#include "tuner/search/prepared_candidates.h"
+#include "tuner/search/pending_problem.h"
 #include "tuner/search/problem_tuner.h"
 
 namespace tmm {

@@ -8,7 +8,7 @@
 #include "base/text/printable.h"
 #include "base/text/text_table.h"
 #include "base/text/text_width.h"
-#include "db/store/json_fields.h"
+#include "db/store/fields.h"
 #include "generator/text/text.h"
 #include "tuner/progress/progress.h"
 #include "tuner/run/report_text.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/text/terminal.h"
-#include "db/store/json_fields.h"
+#include "db/store/fields.h"
 #include "generator/machine/device_info.h"
 
 namespace tmm {

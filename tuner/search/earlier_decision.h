@@ -5,8 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "db/store/measurement.h"
 #include "db/store/tuning_database.h"
 #include "generator/compile/kernel_book.h"
+#include "tmm/vocabulary/problem.h"
 #include "tuner/options/tuning_options.h"
 #include "tuner/search/pending_problem.h"
 #include "tuner/search/run_report.h"
@@ -44,5 +46,12 @@ bool is_upset(const ProblemReport& report, const TuningDatabase::Decision& earli
 // Takes what an earlier decision says into the report. candidates: those among which the rejected ones are counted.
 void take_earlier(TuningDatabase& database, const PendingProblem& problem, std::vector<Candidate> candidates, const DeviceInfo& device,
                   KernelBook& book, ProblemReport& report);
+
+// Finds results in the database that say nothing of their candidate: they depended on something that was no part of the problem.
+
+// tmm 0.2 verified with the shape's own alpha and beta, whose values are no part of a problem, and took every failure of a compiler for the
+// kernel's; it blamed candidates for signals from outside, for a tuner that was killed, and for memory that others held. Such a result is
+// measured again.
+bool is_invalidated(const GemmProblem& problem, const Measurement& measurement);
 
 }  // namespace tmm

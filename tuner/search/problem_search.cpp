@@ -6,7 +6,6 @@
 
 #include "base/processes/elapsed.h"
 #include "base/text/printable.h"
-#include "tuner/search/certainty.h"
 #include "tuner/search/compiled_code_checks.h"
 #include "tuner/search/problem_tuner.h"
 #include "tuner/search/sampling.h"

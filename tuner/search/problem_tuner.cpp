@@ -8,7 +8,7 @@
 #include "base/text/text_table.h"
 #include "generator/choice/cost_model.h"
 #include "generator/text/text.h"
-#include "tuner/search/invalidated_result.h"
+#include "tuner/search/earlier_decision.h"
 #include "tuner/search/search_session.h"
 #include "tuner/search/variants.h"
 

@@ -1,10 +1,8 @@
-#include "generator/families/gemv/candidates.h"
+#include "generator/families/gemv/gemv.h"
 
 #include <algorithm>
 
-#include "generator/families/boundary_choice.h"
 #include "generator/families/candidate_choices.h"
-#include "generator/families/gemv/estimate.h"
 #include "generator/plan/launch_plan.h"
 #include "tmm/families/gemv/rules.h"
 

@@ -5,10 +5,9 @@
 #include <cmath>
 
 #include "generator/choice/cost_model_host.h"
-#include "generator/families/boundary_choice.h"
+#include "generator/families/candidate_choices.h"
 #include "generator/families/descriptors.h"
-#include "generator/families/gemv/candidates.h"
-#include "generator/families/gemv/estimate.h"
+#include "generator/families/gemv/gemv.h"
 #include "generator/families/neutral.h"
 #include "generator/plan/kernel_arguments.h"
 

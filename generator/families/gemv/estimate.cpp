@@ -1,4 +1,4 @@
-#include "generator/families/gemv/estimate.h"
+#include "generator/families/gemv/gemv.h"
 
 #include <algorithm>
 #include <array>

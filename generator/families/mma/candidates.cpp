@@ -1,8 +1,7 @@
-#include "generator/families/mma/candidates.h"
+#include "generator/families/mma/mma.h"
 
 #include <algorithm>
 
-#include "generator/families/boundary_choice.h"
 #include "generator/families/candidate_choices.h"
 #include "generator/plan/launch_plan.h"
 #include "tmm/families/mma/rules.h"

@@ -3,8 +3,7 @@
 
 #include "generator/choice/cost_model_host.h"
 #include "generator/families/descriptors.h"
-#include "generator/families/mma/candidates.h"
-#include "generator/families/mma/estimate.h"
+#include "generator/families/mma/mma.h"
 #include "generator/families/neutral.h"
 #include "generator/plan/kernel_arguments.h"
 

@@ -1,11 +1,10 @@
-#include "generator/families/mma/estimate.h"
+#include "generator/families/mma/mma.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "generator/families/family.h"
-#include "generator/families/mma/candidates.h"
 #include "generator/machine/occupancy.h"
 #include "generator/plan/launch_plan.h"
 #include "tmm/families/mma/rules.h"

@@ -1,15 +1,12 @@
-#include "generator/families/simt/candidates.h"
+#include "generator/families/simt/simt.h"
 
 #include <algorithm>
 #include <span>
 
 #include <fmt/format.h>
 
-#include "generator/families/boundary_choice.h"
 #include "generator/families/candidate_choices.h"
 #include "generator/families/family.h"
-#include "generator/families/fma_orders.h"
-#include "generator/families/simt/fitted_tiles.h"
 #include "generator/machine/occupancy.h"
 #include "generator/plan/launch_plan.h"
 #include "tmm/families/simt/rules.h"

@@ -1,26 +1,25 @@
 // Block tiles of register tiles, multiplied by FMAs: tiles come through registers, by cp.async or by the copy engine.
-#include "tmm/families/simt/rules.h"
-
 #include <cmath>
+#include <cstring>
 
 #include "generator/choice/cost_model.h"
 #include "generator/choice/cost_model_host.h"
-#include "generator/families/boundary_choice.h"
+#include "generator/families/candidate_choices.h"
 #include "generator/families/descriptors.h"
-#include "generator/families/fma_orders.h"
 #include "generator/families/neutral.h"
-#include "generator/families/simt/arguments.h"
-#include "generator/families/simt/candidates.h"
-#include "generator/families/simt/estimate.h"
 #include "generator/families/simt/packing_beside.h"
-#include "generator/families/tma_limits.h"
+#include "generator/families/simt/simt.h"
+#include "generator/plan/kernel_arguments.h"
 #include "generator/plan/launch_plan.h"
+#include "generator/plan/operand_maps.h"
 #include "generator/plan/packed_strips.h"
 #include "generator/plan/plan_builder.h"
-#include "generator/steps/pack.h"
+#include "generator/steps/steps.h"
+#include "tmm/families/simt/rules.h"
 #include "tmm/steps/pack/rules.h"
 
 namespace tmm {
+
 namespace {
 
 using C = KernelConfig;
@@ -165,5 +164,33 @@ constexpr Family kSimt{
               .leaves_room = false},
     .product = &kProduct,
 };
+
+std::size_t bind_simt(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
+    const GemmArgs product = product_args(plan, call);
+    if (!simt::brings_by_tma(plan.config)) return write_arguments(product, arguments);
+    SimtTmaArgs args;
+    static_cast<GemmArgs&>(args) = product;
+    args.packers = packers_args(plan, call);
+    args.strips = strips_args(plan, call);
+    return write_arguments(args, arguments);
+}
+
+TensorMapRequests simt_tensor_maps(const LaunchStep& step, const std::byte* arguments) {
+    const KernelConfig& config = *config_of(step);
+    if (!simt::brings_by_tma(config)) return {};
+    SimtTmaArgs args;
+    std::memcpy(&args, arguments, sizeof args);
+    return maps_of_floats(args,
+                          {.map = offset_within(args, args.tiles_a),
+                           .address = args.a,
+                           .matrices = {.rows = args.k, .columns = args.m, .ld = args.lda, .stride = args.stride_a},
+                           .box = {.rows = config.block_k, .columns = config.block_m},
+                           .times = (args.n + config.block_n - 1) / config.block_n},
+                          {.map = offset_within(args, args.tiles_b),
+                           .address = args.b,
+                           .matrices = {.rows = args.k, .columns = args.n, .ld = args.ldb, .stride = args.stride_b},
+                           .box = {.rows = config.block_k, .columns = config.block_n},
+                           .times = (args.m + config.block_m - 1) / config.block_m});
+}
 
 }  // namespace tmm

@@ -1,11 +1,11 @@
-#include "generator/families/simt/estimate.h"
+#include "generator/families/simt/simt.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "generator/families/family.h"
-#include "generator/families/gemv/estimate.h"
+#include "generator/families/gemv/gemv.h"
 #include "generator/machine/occupancy.h"
 #include "generator/plan/launch_plan.h"
 #include "host/portable_math.h"

@@ -1,4 +1,4 @@
-#include "generator/families/simt/fitted_tiles.h"
+#include "generator/families/simt/simt.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,9 +1,8 @@
-#include "generator/families/skinny/candidates.h"
+#include "generator/families/skinny/skinny.h"
 
 #include <algorithm>
 
 #include "generator/families/candidate_choices.h"
-#include "generator/families/skinny/estimate.h"
 #include "generator/machine/occupancy.h"
 #include "tmm/families/skinny/rules.h"
 

@@ -1,10 +1,10 @@
-#include "generator/families/skinny/estimate.h"
+#include "generator/families/skinny/skinny.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "generator/families/simt/estimate.h"
+#include "generator/families/simt/simt.h"
 #include "generator/machine/occupancy.h"
 #include "generator/plan/launch_plan.h"
 #include "tmm/families/skinny/rules.h"

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "generator/choice/cost_model_host.h"
-#include "generator/families/boundary_choice.h"
 #include "generator/families/candidate_choices.h"
 #include "generator/families/descriptors.h"
 #include "generator/families/naive_and_tiled_estimate.h"

@@ -1,10 +1,9 @@
-#include "generator/families/wgmma/candidates.h"
+#include "generator/families/wgmma/wgmma.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "generator/families/candidate_choices.h"
-#include "generator/families/wgmma/estimate.h"
 #include "generator/plan/launch_plan.h"
 #include "tmm/families/wgmma/rules.h"
 

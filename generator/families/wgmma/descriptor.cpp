@@ -1,27 +1,23 @@
 // The family for tensor cores that warpgroups use: wgmma, with tiles that the copy engine brings.
-#include "generator/plan/workspace_estimate.h"
-#include "tmm/families/wgmma/rules.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "generator/choice/cost_model.h"
+#include "generator/families/candidate_choices.h"
 #include "generator/families/descriptors.h"
 #include "generator/families/neutral.h"
-#include "generator/families/tma_limits.h"
-#include "generator/families/wgmma/arguments.h"
-#include "generator/families/wgmma/candidates.h"
-#include "generator/families/wgmma/estimate.h"
-#include "generator/families/wgmma/instruction.h"
+#include "generator/families/wgmma/wgmma.h"
+#include "generator/plan/kernel_arguments.h"
 #include "generator/plan/launch_plan.h"
-#include "generator/steps/pad.h"
-#include "generator/steps/planes.h"
-#include "generator/steps/rescue.h"
+#include "generator/plan/workspace_estimate.h"
+#include "generator/steps/steps.h"
+#include "tmm/families/wgmma/rules.h"
 #include "tmm/steps/pad/rules.h"
 #include "tmm/steps/planes/rules.h"
 
 namespace tmm {
+
 namespace {
 
 using C = KernelConfig;
@@ -224,5 +220,32 @@ constexpr Family kWgmma{
               .leaves_room = true},
     .product = &kProduct,
 };
+
+namespace {
+
+WgmmaArgs with_grid(const GemmArgs& args, const KernelConfig& config) {
+    WgmmaArgs wgmma;
+    static_cast<GemmArgs&>(wgmma) = args;
+    wgmma.grid = tile_grid(wgmma::clusters_left(config, args.m, args.n), wgmma::clusters_right(config, args.m, args.n), args.raster);
+    return wgmma;
+}
+
+// The operands are their planes.
+void add_planes(WgmmaArgs& args, const LaunchPlan& plan, const GemmCall& call) {
+    const SplitOperands split = split_operands(plan, call);
+    const bool swap = plan.config.swap_ab != 0;
+    args.exponents_left = (swap ? split.b : split.a).exponents;
+    args.exponents_right = (swap ? split.a : split.b).exponents;
+    args.unfit_a = split.unfit_a;
+    args.unfit_b = split.unfit_b;
+}
+
+}  // namespace
+
+std::size_t bind_wgmma(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
+    WgmmaArgs args = with_grid(product_args(plan, call), plan.config);
+    if (plan.config.planes > 1) add_planes(args, plan, call);
+    return write_arguments(args, arguments);
+}
 
 }  // namespace tmm

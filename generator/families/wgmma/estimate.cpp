@@ -1,9 +1,9 @@
-#include "generator/families/wgmma/estimate.h"
+#include "generator/families/wgmma/wgmma.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "generator/families/gemv/estimate.h"
+#include "generator/families/gemv/gemv.h"
 #include "generator/machine/occupancy.h"
 #include "generator/plan/launch_plan.h"
 #include "host/portable_math.h"

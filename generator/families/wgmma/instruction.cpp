@@ -1,4 +1,4 @@
-#include "generator/families/wgmma/instruction.h"
+#include "generator/families/wgmma/wgmma.h"
 
 #include <fmt/core.h>
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "generator/families/wgmma/arguments.h"
+#include "generator/families/wgmma/wgmma.h"
 #include "generator/plan/operand_maps.h"
 #include "tmm/families/wgmma/rules.h"
 #include "tmm/steps/pad/rules.h"

@@ -15,7 +15,6 @@
 
 #include "runtime/dropin/log.h"
 #include "runtime/dropin/process.h"
-#include "runtime/dropin/quiet_write.h"
 
 namespace tmm::dropin {
 namespace {

@@ -14,7 +14,7 @@
 #include <new>
 #include <utility>
 
-#include "runtime/dropin/quiet_write.h"
+#include "runtime/dropin/log.h"
 #include "runtime/dropin/record/record_text.h"
 
 namespace tmm::dropin {

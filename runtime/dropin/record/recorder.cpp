@@ -13,7 +13,6 @@
 
 #include "runtime/dropin/log.h"
 #include "runtime/dropin/process.h"
-#include "runtime/dropin/quiet_write.h"
 #include "runtime/dropin/record/record_file.h"
 
 namespace tmm::dropin {

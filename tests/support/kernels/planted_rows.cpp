@@ -10,7 +10,7 @@
 #include "generator/choice/validity.h"
 #include "generator/families/family.h"
 #include "generator/families/misused_field.h"
-#include "generator/problem/with_alignment.h"
+#include "generator/problem/problem_forms.h"
 #include "generator/text/text.h"
 #include "runtime/select/read_winners.h"
 #include "tests/support/kernels/correctness.h"

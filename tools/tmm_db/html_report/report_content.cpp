@@ -14,7 +14,7 @@
 #include "generator/choice/cost_model.h"
 #include "generator/choice/search_space.h"
 #include "generator/choice/validity.h"
-#include "generator/machine/device_model.h"
+#include "generator/machine/device_info.h"
 #include "generator/text/text.h"
 #include "tools/tmm_db/winner_list.h"
 

@@ -1,5 +1,7 @@
-// How long a config of the gemv family is taken to run: the cost model's part for few rows.
+// What the parts of the family gemv on the host know of each other: candidates and estimates.
 #pragma once
+
+#include <vector>
 
 #include "generator/families/predicted_time.h"
 #include "generator/machine/device_info.h"
@@ -7,6 +9,11 @@
 #include "tmm/vocabulary/problem.h"
 
 namespace tmm {
+
+// Configs worth a prediction; some may be invalid for the problem. There are none where the problem has more than a few rows and columns.
+std::vector<KernelConfig> gemv_configs(const GemmProblem& problem, const DeviceInfo& device);
+
+// How long a config of the gemv family is taken to run: the cost model's part for few rows.
 
 // Microseconds of a valid config's whole plan: memory's time, that of the instructions, and that of the loads that wait for each other, of
 // which the longest counts most. The constants are fitted to 2,000 configs of 8 problems of FP32 and bf16 on an H200: of two that

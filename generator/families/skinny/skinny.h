@@ -1,12 +1,27 @@
-// How long a config of the skinny family is taken to run: the cost model's part for few rows whose columns run along K.
+// What the parts of the family skinny on the host know of each other: arguments, candidates and estimates.
 #pragma once
+
+#include <cstddef>
+#include <vector>
 
 #include "generator/families/predicted_time.h"
 #include "generator/machine/device_info.h"
+#include "generator/plan/launch_plan.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/problem.h"
 
 namespace tmm {
+
+std::size_t bind_skinny(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments);
+TensorMapRequests skinny_tensor_maps(const LaunchStep& step, const std::byte* arguments);
+
+// What the search tries of the skinny family.
+
+// Configs worth a prediction; some may be invalid for the problem. They are for FP32 problems of a few rows, or columns, alone, whose
+// operands' rows run along K at multiples of 16 bytes, on devices with TMA.
+std::vector<KernelConfig> skinny_configs(const GemmProblem& problem, const DeviceInfo& device);
+
+// How long a config of the skinny family is taken to run: the cost model's part for few rows whose columns run along K.
 
 // Microseconds of a valid config's whole plan: memory's time, that of the instructions and that of the stages that are waited for, of which
 // the longest counts most, and what a block's first tile and its sums take alone. The constants are fitted to 2,142 configs of 10 problems

@@ -30,8 +30,8 @@ endforeach()
 # Writers of C hand their sums to templates/tmm/output/, and apply neither alpha nor beta, round to no type of C and find no place in C by
 # themselves. Apart from them stand the kernels that check and measure, and planes, which rounds operands.
 set(writes_c "args_?\\.(alpha|beta|c|stride_c)[^a-z_0-9]")
-set(applies_scalars "[*] *[a-z_.]*(alpha|beta)[^a-z]|(alpha|beta)_? *[*]|fmaf[(][a-z_.]*(alpha|beta)")
-set(rounds "from_float<|cvt_rn_|rounded_to")
+set(applies_scalars "[*] *[a-z_.]*(alpha|beta)[^a-z]|(alpha|beta)_? *[*]|(fmaf|multiply_add)[(][a-z_.]*(alpha|beta)")
+set(rounds "to_element<|from_float<|cvt_rn_|rounded_to")
 file(GLOB_RECURSE writers ${SOURCE}/templates/tmm/families/*.cuh ${SOURCE}/templates/tmm/steps/*.cuh ${SOURCE}/templates/tmm/tile/*.cuh)
 list(LENGTH writers count)
 if(count LESS 20)

@@ -31,6 +31,14 @@ struct ElementOf<ElementType::bf16> {
 template <ElementType type>
 using Element = typename ElementOf<type>::Type;
 
+// Does the element's type exist in memory alone?
+template <class T>
+constexpr bool is_16_bit_element = false;
+template <>
+constexpr bool is_16_bit_element<Half> = true;
+template <>
+constexpr bool is_16_bit_element<Bfloat16> = true;
+
 __device__ inline float to_float(float value) {
     return value;
 }

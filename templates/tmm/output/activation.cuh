@@ -30,12 +30,11 @@ __device__ inline float beyond(float x) {
     return t * ptx::ex2_approx(fmaf(-half_of_log2_e * x, x, q));
 }
 
+// What makes an exponential of x is written for floats alone.
 template <Activation activation>
-__device__ inline float activate(float x) {
+__device__ inline float activate_float(float x) {
     constexpr float log2_e = 1.4426950408889634f;
-    if constexpr (activation == Activation::relu) {
-        return x < 0.0f ? 0.0f : x;
-    } else if constexpr (activation == Activation::gelu) {
+    if constexpr (activation == Activation::gelu) {
         // x times the normal distribution's function (Hendrycks and Gimpel, 2016).
         const float tail = beyond(x < 0.0f ? -x : x);
         return x * (x < 0.0f ? tail : 1.0f - tail);
@@ -46,10 +45,21 @@ __device__ inline float activate(float x) {
         return x * logistic(-log2_e * x);
     } else if constexpr (activation == Activation::sigmoid) {
         return logistic(-log2_e * x);
-    } else if constexpr (activation == Activation::tanh) {
-        return tanhf(x);
     } else {
+        static_assert(activation == Activation::tanh);
+        return tanhf(x);
+    }
+}
+
+template <Activation activation, class Scalar>
+__device__ inline Scalar activate(Scalar x) {
+    if constexpr (activation == Activation::none) {
         return x;
+    } else if constexpr (activation == Activation::relu) {
+        return x < 0 ? 0 : x;
+    } else {
+        static_assert(sizeof(Scalar) == sizeof(float), "the activation's formula is written for floats");
+        return activate_float<activation>(x);
     }
 }
 

@@ -8,7 +8,7 @@
 //     silu(x[column] + bias[column]) * (x[n + column] + bias[n + column]) + residual
 #pragma once
 
-#include "tmm/number/element.cuh"
+#include "tmm/number/number.cuh"
 #include "tmm/output/activation.cuh"
 #include "tmm/vocabulary/args.h"
 #include "tmm/vocabulary/signature.h"
@@ -65,16 +65,16 @@ __device__ inline i64 place_of_second_bias(const GemmArgs& args, i64 row, i64 co
 }
 
 template <class Kernel>
-__device__ inline float bias_at(const EpilogueArgs& args, i64 place) {
+__device__ inline ScalarOf<Kernel> bias_at(const EpilogueArgs& args, i64 place) {
     if constexpr (Kernel::signature.bias == BiasAxis::none)
-        return 0.0f;
+        return 0;
     else
-        return to_float(static_cast<const Element<Kernel::signature.type_bias>*>(args.bias)[place]);
+        return to_number<ScalarOf<Kernel>>(static_cast<const Element<Kernel::signature.type_bias>*>(args.bias)[place]);
 }
 template <class Kernel>
-__device__ inline float bias_at(const OperandsOf<Kernel>& operands, i64 row, i64 column) {
+__device__ inline ScalarOf<Kernel> bias_at(const OperandsOf<Kernel>& operands, i64 row, i64 column) {
     if constexpr (Kernel::signature.bias == BiasAxis::none)
-        return 0.0f;
+        return 0;
     else
         return bias_at<Kernel>(operands.args, place_of_bias<Kernel>(row, column));
 }
@@ -105,19 +105,20 @@ __device__ inline void prefetch_residual(const GemmArgs& args, i64 first_row, i6
 }
 
 template <class Kernel>
-__device__ inline float residual_at(const OperandsOf<Kernel>& operands, i64 row, i64 column, i64 batch) {
+__device__ inline ScalarOf<Kernel> residual_at(const OperandsOf<Kernel>& operands, i64 row, i64 column, i64 batch) {
     if constexpr (!Kernel::signature.residual) {
-        return 0.0f;
+        return 0;
     } else {
         const EpilogueArgs& args = operands.args;
-        return to_float(
+        return to_number<ScalarOf<Kernel>>(
             static_cast<const Element<Kernel::signature.type_c>*>(args.residual)[batch * args.stride_r + row * args.ldr + column]);
     }
 }
 
 // bias and residual: their elements where the signature has them.
 template <class Kernel>
-__device__ inline float finished(const OperandsOf<Kernel>& operands, i64 row, i64 column, i64 batch, float x, float bias, float residual) {
+__device__ inline ScalarOf<Kernel> finished(const OperandsOf<Kernel>& operands, i64 row, i64 column, i64 batch, ScalarOf<Kernel> x,
+                                            ScalarOf<Kernel> bias, ScalarOf<Kernel> residual) {
     if constexpr (Kernel::signature.epilogue == Epilogue::none) {
         static_cast<void>(operands), static_cast<void>(row), static_cast<void>(column), static_cast<void>(batch);
         return x;
@@ -128,8 +129,8 @@ __device__ inline float finished(const OperandsOf<Kernel>& operands, i64 row, i6
                                       args.parameters[3]);
         } else {
             // A sum of -0 stays what it is where nothing is added.
-            const float biased = Kernel::signature.bias == BiasAxis::none ? x : x + bias;
-            const float activated = activate<Kernel::signature.activation>(biased);
+            const ScalarOf<Kernel> biased = Kernel::signature.bias == BiasAxis::none ? x : x + bias;
+            const ScalarOf<Kernel> activated = activate<Kernel::signature.activation>(biased);
             return Kernel::signature.residual ? activated + residual : activated;
         }
     }
@@ -137,9 +138,10 @@ __device__ inline float finished(const OperandsOf<Kernel>& operands, i64 row, i6
 
 // What a gate makes of its two sums for an element of C, with the bias of each; what follows it (behind_gate) takes that for its sum.
 template <class Kernel>
-__device__ inline float gated_with(const GemmArgs& args, float gate, float value, float bias, float second_bias) {
-    gate *= static_cast<float>(args.alpha);
-    value *= static_cast<float>(args.alpha);
+__device__ inline ScalarOf<Kernel> gated_with(const GemmArgs& args, ScalarOf<Kernel> gate, ScalarOf<Kernel> value, ScalarOf<Kernel> bias,
+                                              ScalarOf<Kernel> second_bias) {
+    gate *= static_cast<ScalarOf<Kernel>>(args.alpha);
+    value *= static_cast<ScalarOf<Kernel>>(args.alpha);
     if constexpr (Kernel::signature.bias != BiasAxis::none) {
         gate += bias;
         value += second_bias;
@@ -147,7 +149,7 @@ __device__ inline float gated_with(const GemmArgs& args, float gate, float value
     return activate<Activation::silu>(gate) * value;
 }
 template <class Kernel>
-__device__ inline float gated(const GemmArgs& args, i64 row, i64 column, float gate, float value) {
+__device__ inline ScalarOf<Kernel> gated(const GemmArgs& args, i64 row, i64 column, ScalarOf<Kernel> gate, ScalarOf<Kernel> value) {
     return gated_with<Kernel>(args, gate, value, bias_at<Kernel>(args.epilogue, place_of_bias<Kernel>(row, column)),
                               bias_at<Kernel>(args.epilogue, place_of_second_bias<Kernel>(args, row, column)));
 }

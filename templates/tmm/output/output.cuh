@@ -2,7 +2,7 @@
 // the member of the batch, so that an epilogue has to be written here alone.
 #pragma once
 
-#include "tmm/number/element.cuh"
+#include "tmm/number/number.cuh"
 #include "tmm/output/epilogue.cuh"
 #include "tmm/ptx.cuh"
 #include "tmm/tile/vector.cuh"
@@ -35,16 +35,19 @@ __device__ inline unsigned rounded_pair(float first, float second) {
     return ptx::cvt_rn_pair<type>(first, second);
 }
 
-struct OutputScalars {
-    float alpha;
-    float beta;
+template <class Scalar>
+struct Scalars {
+    Scalar alpha;
+    Scalar beta;
 };
+template <class Kernel>
+using OutputScalars = Scalars<ScalarOf<Kernel>>;
 
 // A gate has applied alpha already, and C is not read with it.
 template <class Kernel>
-__device__ inline OutputScalars output_scalars(const GemmArgs& args) {
-    if constexpr (is_gate(Kernel::signature.activation)) return {1.0f, 0.0f};
-    return {static_cast<float>(args.alpha), static_cast<float>(args.beta)};
+__device__ inline OutputScalars<Kernel> output_scalars(const GemmArgs& args) {
+    if constexpr (is_gate(Kernel::signature.activation)) return {1, 0};
+    return {static_cast<ScalarOf<Kernel>>(args.alpha), static_cast<ScalarOf<Kernel>>(args.beta)};
 }
 
 // What becomes of the sums of C, or of a tile of it, whose first row and column are `origin`. target: the signature that results have,
@@ -52,78 +55,82 @@ __device__ inline OutputScalars output_scalars(const GemmArgs& args) {
 template <class Target, class Index = i64>
 struct Results {
     using C = Element<Target::signature.type_c>;
+    using Sum = SumOf<Target>;
+    using Scalar = ScalarOf<Target>;
 
-    OutputScalars scalars;
+    OutputScalars<Target> scalars;
     TileOfC origin;
     OperandsOf<Target> operands = {};
 
     // With beta = 0 C is never read.
-    __device__ bool reads_c() const { return Target::signature.reads_c && scalars.beta != 0.0f; }
+    __device__ bool reads_c() const { return Target::signature.reads_c && scalars.beta != 0; }
 
     // The result of a sum where C holds `before`, not yet rounded: what an element of C becomes is said here alone. Without `over` what C
     // holds never counts, so that NaN there does not spread. C has the row and the column (epilogue.cuh, within). alpha and beta stand
     // apart from the scalars, so that a caller can say by a constant what it knows of them.
     template <bool over>
-    __device__ static float result(const OperandsOf<Target>& operands, float alpha, float beta, i64 row, i64 column, i64 batch, float sum,
-                                   C before) {
-        const float x = over ? fmaf(beta, to_float(before), alpha * sum) : alpha * sum;
-        const float residual = residual_at<Target>(operands, row, column, batch);
+    __device__ static Scalar result(const OperandsOf<Target>& operands, Scalar alpha, Scalar beta, i64 row, i64 column, i64 batch, Sum sum,
+                                    C before) {
+        // The product stands here twice: as a variable it is made before C's element is read, and some kernels of wgmma become others.
+        const Scalar x =
+            over ? multiply_add(beta, to_number<Scalar>(before), alpha * to_number<Scalar>(sum)) : alpha * to_number<Scalar>(sum);
+        const Scalar residual = residual_at<Target>(operands, row, column, batch);
         return finished<Target>(operands, row, column, batch, x, bias_at<Target>(operands, row, column), residual);
     }
-    __device__ static float result(const OperandsOf<Target>& operands, float alpha, float beta, i64 row, i64 column, i64 batch, float sum,
-                                   C before) {
+    __device__ static Scalar result(const OperandsOf<Target>& operands, Scalar alpha, Scalar beta, i64 row, i64 column, i64 batch, Sum sum,
+                                    C before) {
         if constexpr (Target::signature.reads_c) {
-            if (beta != 0.0f) return result<true>(operands, alpha, beta, row, column, batch, sum, before);
+            if (beta != 0) return result<true>(operands, alpha, beta, row, column, batch, sum, before);
         }
         return result<false>(operands, alpha, beta, row, column, batch, sum, before);
     }
 
     // The result of a sum where C is not read and the residual's element is there already, or the bias's, too.
-    __device__ static float result_with(const OperandsOf<Target>& operands, float alpha, i64 row, i64 column, i64 batch, float sum,
-                                        float bias, C residual) {
-        return finished<Target>(operands, row, column, batch, alpha * sum, bias, to_float(residual));
+    __device__ static Scalar result_with(const OperandsOf<Target>& operands, Scalar alpha, i64 row, i64 column, i64 batch, Sum sum,
+                                         Scalar bias, C residual) {
+        return finished<Target>(operands, row, column, batch, alpha * to_number<Scalar>(sum), bias, to_number<Scalar>(residual));
     }
-    __device__ static float result_with(const OperandsOf<Target>& operands, float alpha, i64 row, i64 column, i64 batch, float sum,
-                                        C residual) {
+    __device__ static Scalar result_with(const OperandsOf<Target>& operands, Scalar alpha, i64 row, i64 column, i64 batch, Sum sum,
+                                         C residual) {
         return result_with(operands, alpha, row, column, batch, sum, bias_at<Target>(operands, row, column), residual);
     }
 
     // What `result` gives, for a row and column that are counted from the first ones.
     template <bool over>
-    __device__ float at(Index row, Index column, float sum, C before) const {
+    __device__ Scalar at(Index row, Index column, Sum sum, C before) const {
         return result<over>(operands, scalars.alpha, scalars.beta, origin.row0 + row, origin.column0 + column, origin.batch, sum, before);
     }
-    __device__ float at(Index row, Index column, float sum, C before) const {
+    __device__ Scalar at(Index row, Index column, Sum sum, C before) const {
         return result(operands, scalars.alpha, scalars.beta, origin.row0 + row, origin.column0 + column, origin.batch, sum, before);
     }
-    __device__ C element(Index row, Index column, float sum, C before) const { return from_float<C>(at(row, column, sum, before)); }
+    __device__ C element(Index row, Index column, Sum sum, C before) const { return to_element<C>(at(row, column, sum, before)); }
 };
 
 // Stores a sum's result to its place c. What is needed is passed by value, here and below, so that no store can be taken to change it.
 template <class Target, class Index>
 __device__ inline void store_result(Element<Target::signature.type_c>* c, Results<Target, Index> results, Index row, Index column,
-                                    float sum) {
-    float result = results.template at<false>(row, column, sum, {});
+                                    SumOf<Target> sum) {
+    ScalarOf<Target> result = results.template at<false>(row, column, sum, {});
     if constexpr (Target::signature.reads_c) {
-        if (results.scalars.beta != 0.0f) result = results.template at<true>(row, column, sum, *c);
+        if (results.scalars.beta != 0) result = results.template at<true>(row, column, sum, *c);
     }
-    *c = from_float<Element<Target::signature.type_c>>(result);
+    *c = to_element<Element<Target::signature.type_c>>(result);
 }
 
 // The results of neighbouring sums of a row in place of what stands in `elements`, which counts where they are results over C.
 template <bool over, class Target, class Index, int width>
 __device__ inline void finish(Vector<Element<Target::signature.type_c>, width>& elements, const Results<Target, Index>& results, Index row,
-                              Index column, const float* sums) {
+                              Index column, const SumOf<Target>* sums) {
     using C = Element<Target::signature.type_c>;
 #pragma unroll
     for (int i = 0; i < width; ++i)
-        elements.element[i] = from_float<C>(results.template at<over>(row, column + i, sums[i], over ? elements.element[i] : C{}));
+        elements.element[i] = to_element<C>(results.template at<over>(row, column + i, sums[i], over ? elements.element[i] : C{}));
 }
 
 // Stores the results of `width` neighbouring sums of a row, of which the first `valid` exist, to their places from c on.
 template <int width, class Target, class Index>
 __device__ inline void store_results(Element<Target::signature.type_c>* c, Results<Target, Index> results, Index row, Index column,
-                                     const float* sums, int valid) {
+                                     const SumOf<Target>* sums, int valid) {
     using C = Element<Target::signature.type_c>;
     constexpr int aligned = Target::signature.align_c / static_cast<int>(sizeof(C));
     constexpr int access = aligned < width ? aligned : width;
@@ -132,7 +139,7 @@ __device__ inline void store_results(Element<Target::signature.type_c>* c, Resul
 #pragma unroll
             for (int begin = 0; begin < width; begin += access) {
                 Vector<C, access> elements;
-                if (Target::signature.reads_c && results.scalars.beta != 0.0f) {
+                if (Target::signature.reads_c && results.scalars.beta != 0) {
                     elements = load_vector<access>(c + begin);
                     finish<true>(elements, results, row, column + begin, sums + begin);
                 } else {
@@ -154,6 +161,7 @@ template <class Kernel, bool partial = false, class Index = i64>
 struct Output {
     using Target = ResultOf<Kernel, partial>;
     using C = Element<Target::signature.type_c>;
+    using Sum = SumOf<Kernel>;
 
     C* first;
     i64 ld;
@@ -166,22 +174,22 @@ struct Output {
     // Do these rows and columns exist?
     __device__ bool has(Index row_end, Index column_end) const { return row_end <= rows && column_end <= columns; }
 
-    __device__ void store_element(Index row, Index column, float sum) const { store_result(at(row, column), results, row, column, sum); }
+    __device__ void store_element(Index row, Index column, Sum sum) const { store_result(at(row, column), results, row, column, sum); }
     // Stores `width` neighbouring elements of a row, of which the first `valid` exist.
     template <int width>
-    __device__ void store_elements(Index row, Index column, const float* sums, int valid) const {
+    __device__ void store_elements(Index row, Index column, const Sum* sums, int valid) const {
         store_results<width>(at(row, column), results, row, column, sums, valid);
     }
     // Stores those of `width` neighbouring elements of a row that exist. The row exists.
     template <int width>
-    __device__ void store_to_row(Index row, Index column, const float* sums) const {
+    __device__ void store_to_row(Index row, Index column, const Sum* sums) const {
         C* const c = at(row, column);
         const Index left = columns - column;
         store_results<width>(c, results, row, column, sums, left < width ? static_cast<int>(left) : width);
     }
     // The same, where the row may not exist, too. guarded: some may not exist.
     template <int width, bool guarded>
-    __device__ void store(Index row, Index column, const float* sums) const {
+    __device__ void store(Index row, Index column, const Sum* sums) const {
         if (guarded && row >= rows) return;
         const Index left = columns - column;
         store_elements<width>(row, column, sums, !guarded || left >= width ? width : static_cast<int>(left));
@@ -190,7 +198,7 @@ struct Output {
 
 // All of C of a member of the batch.
 template <class Kernel>
-__device__ inline Output<Kernel> output_to_c(const GemmArgs& args, const OutputScalars& scalars, i64 batch) {
+__device__ inline Output<Kernel> output_to_c(const GemmArgs& args, const OutputScalars<Kernel>& scalars, i64 batch) {
     using Result = Output<Kernel>;
     return {.first = static_cast<typename Result::C*>(args.c) + batch * args.stride_c,
             .ld = args.ldc,
@@ -224,7 +232,7 @@ __device__ inline Output<Kernel, is_partial<Kernel>> output_of(const GemmArgs& a
     constexpr bool partial = is_partial<Kernel>;
     using C = typename Output<Kernel, partial>::C;
     const i64 ld = partial ? workspace_ld(args.n) : args.ldc;
-    const OutputScalars scalars = partial ? OutputScalars{.alpha = factor, .beta = 0.0f} : output_scalars<Kernel>(args);
+    const OutputScalars<Kernel> scalars = partial ? OutputScalars<Kernel>{.alpha = factor, .beta = 0} : output_scalars<Kernel>(args);
     const i64 rows = rows_of_c<Kernel>(args);
     const i64 columns = columns_of_c<Kernel>(args);
     const i64 part = number_of_part<Kernel>(args, batch, split);
@@ -244,7 +252,7 @@ __device__ inline Output<Kernel, is_partial<Kernel>, int> output_tile(const Gemm
     constexpr bool partial = is_partial<Kernel>;
     using C = typename Output<Kernel, partial, int>::C;
     const i64 ld = partial ? workspace_ld(args.n) : args.ldc;
-    const OutputScalars scalars = partial ? OutputScalars{.alpha = 1.0f, .beta = 0.0f} : output_scalars<Kernel>(args);
+    const OutputScalars<Kernel> scalars = partial ? OutputScalars<Kernel>{.alpha = 1, .beta = 0} : output_scalars<Kernel>(args);
     const i64 row0 = first_row;
     const i64 column0 = first_column;
     const i64 part = number_of_part<Kernel>(args, batch, split);

@@ -29,8 +29,9 @@ __device__ inline Vector<T, width> load_pieces(const T* source, bool aligned) {
 
 // The bias of neighbouring elements of a row of C; the first one's stands at that place. It may begin anywhere.
 template <class Kernel, int width>
-__device__ inline Vector<float, width> load_bias(const EpilogueArgs& args, i64 place) {
-    Vector<float, width> bias;
+__device__ inline Vector<ScalarOf<Kernel>, width> load_bias(const EpilogueArgs& args, i64 place) {
+    using Scalar = ScalarOf<Kernel>;
+    Vector<Scalar, width> bias;
     if constexpr (Kernel::signature.bias == BiasAxis::columns) {
         using Bias = Element<Kernel::signature.type_bias>;
         constexpr int bytes = width * static_cast<int>(sizeof(Bias));
@@ -38,9 +39,9 @@ __device__ inline Vector<float, width> load_bias(const EpilogueArgs& args, i64 p
         const bool aligned = reinterpret_cast<unsigned long long>(first) % (bytes < 16 ? bytes : 16) == 0;
         const Vector<Bias, width> loaded = load_pieces<width>(first, aligned);
 #pragma unroll
-        for (int i = 0; i < width; ++i) bias.element[i] = to_float(loaded.element[i]);
+        for (int i = 0; i < width; ++i) bias.element[i] = to_number<Scalar>(loaded.element[i]);
     } else {
-        const float of_row = bias_at<Kernel>(args, place);
+        const Scalar of_row = bias_at<Kernel>(args, place);
 #pragma unroll
         for (int i = 0; i < width; ++i) bias.element[i] = of_row;
     }
@@ -71,15 +72,17 @@ struct WithoutEpilogue : Kernel {
 // Stores the results of `width` neighbouring sums in each of these rows, `step` apart, as far as the rows exist; sums has the last row's in
 // the place of those that do not. C is aligned to `width` elements there.
 template <class Kernel, int width, int rows>
-__device__ inline void store_rows(const Output<Kernel>& output, i64 row0, int step, i64 column, const Vector<float, width> (&sums)[rows]) {
+__device__ inline void store_rows(const Output<Kernel>& output, i64 row0, int step, i64 column,
+                                  const Vector<SumOf<Kernel>, width> (&sums)[rows]) {
     using Result = Output<Kernel>;
     using Target = typename Result::Target;
     using C = typename Result::C;
+    using Scalar = ScalarOf<Kernel>;
     const Results<Target> results = output.results;
     const i64 batch = results.origin.batch;
     const bool over = results.reads_c();
     constexpr bool shares_bias = Target::signature.bias == BiasAxis::columns;
-    Vector<float, width> bias = {};
+    Vector<Scalar, width> bias = {};
     if constexpr (shares_bias) bias = load_bias<Target, width>(results.operands.args, place_of_bias<Target>(row0, column));
     Vector<C, width> elements[rows] = {};
     Vector<C, width> residual[rows] = {};
@@ -95,11 +98,11 @@ __device__ inline void store_rows(const Output<Kernel>& output, i64 row0, int st
 #pragma unroll
         for (int j = 0; j < width; ++j) {
             // What the sum is with C, before the epilogue, whose operands are there.
-            const float x = Results<WithoutEpilogue<Target>>::result({}, results.scalars.alpha, results.scalars.beta, row, column + j,
-                                                                     batch, sums[i].element[j], elements[i].element[j]);
-            const float its_bias = shares_bias ? bias.element[j] : bias_at<Target>(results.operands, row, column + j);
-            elements[i].element[j] =
-                from_float<C>(finished<Target>(results.operands, row, column + j, batch, x, its_bias, to_float(residual[i].element[j])));
+            const Scalar x = Results<WithoutEpilogue<Target>>::result({}, results.scalars.alpha, results.scalars.beta, row, column + j,
+                                                                      batch, sums[i].element[j], elements[i].element[j]);
+            const Scalar its_bias = shares_bias ? bias.element[j] : bias_at<Target>(results.operands, row, column + j);
+            elements[i].element[j] = to_element<C>(
+                finished<Target>(results.operands, row, column + j, batch, x, its_bias, to_number<Scalar>(residual[i].element[j])));
         }
     }
 #pragma unroll

@@ -11,9 +11,10 @@ template <class Output, bool reads_c = Output::Target::signature.reads_c>
 struct Staged {
     using C = typename Output::C;
     using Type = C;
+    using Sum = typename Output::Sum;
 
     // What is staged of a sum, not yet rounded to Type.
-    __device__ static float made(const Output& output, int row, int column, float sum) {
+    __device__ static auto made(const Output& output, int row, int column, Sum sum) {
         return output.results.at(within<typename Output::Target>(row, output.rows), within<typename Output::Target>(column, output.columns),
                                  sum, C{});
     }
@@ -27,9 +28,9 @@ struct Staged {
 template <class Output>
 struct Staged<Output, true> {
     using C = typename Output::C;
-    using Type = float;
+    using Type = typename Output::Sum;
 
-    __device__ static float made(const Output&, int, int, float sum) { return sum; }
+    __device__ static Type made(const Output&, int, int, Type sum) { return sum; }
     template <int width>
     __device__ static void store(const Output& output, int row, int column, C* c, const Type* staged, const Vector<C, width>& before) {
         Vector<C, width> results;

@@ -111,7 +111,7 @@ __device__ void kernel(const GemmArgs& args) {
     SharedMemory shared;
     constexpr int partials = partial_sums(Kernel::config, Kernel::signature);
     constexpr int partial_size = O::rows * Kernel::config.block_n;
-    float* const partial = shared.take<float, partials * partial_size>()[0];
+    SumOf<Kernel>* const partial = shared.take<SumOf<Kernel>, partials * partial_size>()[0];
     if constexpr (O::along_k) sums.add_up_warp();
     if (!O::along_k || threadIdx.x % 32 == 0) {
 #pragma unroll

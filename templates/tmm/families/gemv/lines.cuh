@@ -2,7 +2,7 @@
 // are aligned, by the chunks of 16 aligned bytes that hold them where they start at any element, or one by one where not all exist.
 #pragma once
 
-#include "tmm/number/element.cuh"
+#include "tmm/number/number.cuh"
 #include "tmm/tile/chunks.cuh"
 #include "tmm/tile/vector.cuh"
 
@@ -22,8 +22,9 @@ struct Neighbours {
     __device__ void set(int i, T value) {
         element[i] = value;
     }
-    __device__ float operator[](int i) const {
-        return to_float(element[i]);
+    template <class To>
+    __device__ To number(int i) const {
+        return to_number<To>(element[i]);
     }
 };
 
@@ -46,8 +47,9 @@ requires(sizeof(T) == 2) struct Neighbours<T, width> {
         const unsigned bits = value.bits;
         pair[i / 2] = i % 2 == 0 ? (pair[i / 2] & 0xffff0000u) | bits : (pair[i / 2] & 0xffffu) | bits << 16;
     }
-    __device__ float operator[](int i) const {
-        return i % 2 == 0 ? lower_to_float<T>(pair[i / 2]) : upper_to_float<T>(pair[i / 2]);
+    template <class To>
+    __device__ To number(int i) const {
+        return to_number<To>(i % 2 == 0 ? lower_to_float<T>(pair[i / 2]) : upper_to_float<T>(pair[i / 2]));
     }
 };
 

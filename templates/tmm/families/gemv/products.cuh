@@ -99,6 +99,7 @@ template <class Kernel>
 class Sums {
     using O = Operands<Kernel>;
     using T = typename O::T;
+    using Sum = SumOf<Kernel>;
 
 public:
     __device__ void add_step(const O& operands, const Many<Kernel>& many, i64 k) {
@@ -123,7 +124,8 @@ public:
 #pragma unroll
         for (int i = 0; i < O::rows; ++i) {
 #pragma unroll
-            for (int j = 0; j < O::columns; ++j) of_[i][j] = fmaf(to_float(read.of_few[i]), to_float(read.of_many[j]), of_[i][j]);
+            for (int j = 0; j < O::columns; ++j)
+                of_[i][j] = multiply_add(to_number<Sum>(read.of_few[i]), to_number<Sum>(read.of_many[j]), of_[i][j]);
         }
     }
     // A warp runs along K: its lanes' sums are added pairwise, and all lanes hold the result.
@@ -137,13 +139,17 @@ public:
             }
         }
     }
-    __device__ float at(int i, int j) const {
+    __device__ Sum at(int i, int j) const {
         return of_[i][j];
     }
 
 private:
     struct ManyInPlace {
         Neighbours<T, O::neighbours> lines[O::lines];
+
+        __device__ Sum number(int step, int column) const {
+            return O::along_k ? lines[column].template number<Sum>(step) : lines[step].template number<Sum>(column);
+        }
     };
 
     template <bool guarded>
@@ -171,12 +177,12 @@ private:
             for (int step = 0; step < O::steps; ++step) {
 #pragma unroll
                 for (int j = 0; j < O::columns; ++j)
-                    of_[i][j] = fmaf(of_few[step], O::along_k ? of_many.lines[j][step] : of_many.lines[step][j], of_[i][j]);
+                    of_[i][j] = multiply_add(of_few.template number<Sum>(step), of_many.number(step, j), of_[i][j]);
             }
         }
     }
 
-    float of_[O::rows][O::columns] = {};
+    Sum of_[O::rows][O::columns] = {};
 };
 
 }  // namespace tmm::gemv

@@ -12,11 +12,12 @@ namespace tmm::naive {
 template <class Kernel>
 __device__ void kernel(const GemmArgs& args) {
     static_assert(first_violation(Kernel::config, Kernel::signature) == nullptr);
+    using Sum = SumOf<Kernel>;
     wait_for_previous_kernel();
     const i64 tiles_m = (args.m + Kernel::config.block_m - 1) / Kernel::config.block_m;
     const i64 tiles_n = (args.n + Kernel::config.block_n - 1) / Kernel::config.block_n;
     const i64 tiles = tiles_m * tiles_n * args.batch;
-    const OutputScalars scalars = output_scalars<Kernel>(args);
+    const OutputScalars<Kernel> scalars = output_scalars<Kernel>(args);
     // Steps from one k to the next along a row of op(A) and a column of op(B).
     const i64 step_a = Kernel::signature.op_a == Operation::none ? 1 : args.lda;
     const i64 step_b = Kernel::signature.op_b == Operation::none ? args.ldb : 1;
@@ -26,12 +27,12 @@ __device__ void kernel(const GemmArgs& args) {
         const i64 row = tile / tiles_n % tiles_m * Kernel::config.block_m + threadIdx.x / Kernel::config.block_n;
         const i64 column = tile % tiles_n * Kernel::config.block_n + threadIdx.x % Kernel::config.block_n;
         if (row < args.m && column < args.n) {
-            const auto* a = static_cast<const Element<Kernel::signature.type_a>*>(args.a) + batch * args.stride_a +
+            const auto* a = static_cast<const typename NumberOf<Kernel>::A*>(args.a) + batch * args.stride_a +
                             (Kernel::signature.op_a == Operation::none ? row * args.lda : row);
-            const auto* b = static_cast<const Element<Kernel::signature.type_b>*>(args.b) + batch * args.stride_b +
+            const auto* b = static_cast<const typename NumberOf<Kernel>::B*>(args.b) + batch * args.stride_b +
                             (Kernel::signature.op_b == Operation::none ? column : column * args.ldb);
-            float sum = 0.0f;
-            for (i64 k = 0; k < args.k; ++k) sum = fmaf(to_float(a[k * step_a]), to_float(b[k * step_b]), sum);
+            Sum sum = 0;
+            for (i64 k = 0; k < args.k; ++k) sum = multiply_add(to_number<Sum>(a[k * step_a]), to_number<Sum>(b[k * step_b]), sum);
             output_to_c<Kernel>(args, scalars, batch).store_element(row, column, sum);
         }
     }

@@ -22,12 +22,14 @@ namespace tmm::tiled {
 template <class Kernel>
 __device__ void kernel(const GemmArgs& args) {
     static_assert(first_violation(Kernel::config, Kernel::signature) == nullptr);
+    // Sums have the type of A's and B's elements.
+    using T = SumOf<Kernel>;
     wait_for_previous_kernel();
     constexpr int width = Kernel::config.block_m;
     constexpr bool guarded = Kernel::config.boundary == boundary::guarded;
     SharedMemory shared;
-    float* tile_a = shared.take<float, width * width>()[0];
-    float* tile_b = shared.take<float, width * width>()[0];
+    T* tile_a = shared.take<T, width * width>()[0];
+    T* tile_b = shared.take<T, width * width>()[0];
 
     const int thread_row = static_cast<int>(threadIdx.x) / width;
     const int thread_column = static_cast<int>(threadIdx.x) % width;
@@ -37,18 +39,18 @@ __device__ void kernel(const GemmArgs& args) {
     const i64 batch = block / (tiles_m * tiles_n);
     const i64 row = block / tiles_n % tiles_m * width + thread_row;
     const i64 column = block % tiles_n * width + thread_column;
-    const float* a = static_cast<const float*>(args.a) + batch * args.stride_a;
-    const float* b = static_cast<const float*>(args.b) + batch * args.stride_b;
+    const T* a = static_cast<const T*>(args.a) + batch * args.stride_a;
+    const T* b = static_cast<const T*>(args.b) + batch * args.stride_b;
 
-    float sum = 0.0f;
+    T sum = 0;
     for (i64 phase = 0; phase < args.k; phase += width) {
         const i64 k_of_a = phase + thread_column;
         const i64 k_of_b = phase + thread_row;
         // A and B meet their edges in different places: A at M and K, B at K and N. Zeros there add nothing.
-        float element_a = 0.0f;
+        T element_a = 0;
         if (!guarded || (row < args.m && k_of_a < args.k))
             element_a = a[Kernel::signature.op_a == Operation::none ? row * args.lda + k_of_a : k_of_a * args.lda + row];
-        float element_b = 0.0f;
+        T element_b = 0;
         if (!guarded || (k_of_b < args.k && column < args.n))
             element_b = b[Kernel::signature.op_b == Operation::none ? k_of_b * args.ldb + column : column * args.ldb + k_of_b];
         tile_a[thread_row * width + thread_column] = element_a;
@@ -56,7 +58,7 @@ __device__ void kernel(const GemmArgs& args) {
         // The tiles are complete before anyone multiplies with them.
         __syncthreads();
 #pragma unroll
-        for (int k = 0; k < width; ++k) sum = fmaf(tile_a[thread_row * width + k], tile_b[k * width + thread_column], sum);
+        for (int k = 0; k < width; ++k) sum = multiply_add(tile_a[thread_row * width + k], tile_b[k * width + thread_column], sum);
         // Everyone has multiplied before the tiles are overwritten.
         __syncthreads();
     }

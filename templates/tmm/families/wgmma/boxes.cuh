@@ -125,7 +125,7 @@ public:
 
 private:
     // What was finished in registers was multiplied by alpha there.
-    __device__ static OutputScalars scalars_of(const WgmmaArgs& args) {
+    __device__ static OutputScalars<Kernel> scalars_of(const WgmmaArgs& args) {
         if constexpr (finishes_in_registers(Kernel::config, Kernel::signature))
             return {1.0f, 0.0f};
         else
@@ -275,7 +275,7 @@ private:
     int first_row_;
     // Columns of C.
     int columns_;
-    OutputScalars scalars_;
+    OutputScalars<Kernel> scalars_;
 };
 
 }  // namespace tmm::wgmma

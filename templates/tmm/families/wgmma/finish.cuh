@@ -71,7 +71,7 @@ template <class Kernel>
 __device__ inline void finish_sums(const GemmArgs& args, const WorkItem& item, int group_row, int group_column, Sums<Kernel>& sums) {
     using Here = BeforeResidual<Kernel>;
     const OperandsOf<Here> operands = operands_of<Here>(args);
-    const OutputScalars scalars = output_scalars<Here>(args);
+    const OutputScalars<Here> scalars = output_scalars<Here>(args);
     for_each_place<Kernel, group_m(Kernel::config) / kRows, group_n(Kernel::config) / 2>(
         args, item, group_row, group_column, [&](int i, int sum, int row, int column) {
             const i64 row_of_c = within<Here, i64>(Kernel::config.swap_ab ? column : row, args.m);

@@ -11,13 +11,13 @@
 namespace tmm::finishing {
 
 // The bias of neighbouring elements of a row of C in the sums that a gate is made of, and in those that it is for.
-template <int width>
+template <class Scalar, int width>
 struct BiasOfGate {
-    Vector<float, width> gate;
-    Vector<float, width> value;
+    Vector<Scalar, width> gate;
+    Vector<Scalar, width> value;
 };
 template <class Kernel, int width>
-__device__ inline BiasOfGate<width> load_bias_of_gate(const GemmArgs& args, i64 row, i64 column) {
+__device__ inline BiasOfGate<ScalarOf<Kernel>, width> load_bias_of_gate(const GemmArgs& args, i64 row, i64 column) {
     return {.gate = load_bias<Kernel, width>(args.epilogue, place_of_bias<Kernel>(row, column)),
             .value = load_bias<Kernel, width>(args.epilogue, place_of_second_bias<Kernel>(args, row, column))};
 }
@@ -26,10 +26,11 @@ __device__ inline BiasOfGate<width> load_bias_of_gate(const GemmArgs& args, i64 
 template <class Kernel, int width, int rows>
 __device__ inline void finish_rows(const FinishingArgs& args, i64 batch, i64 row0, int step, i64 column) {
     const Output<Kernel> output = output_to_c<Kernel>(args, batch);
-    const float* const sums = static_cast<const float*>(args.workspace) + batch * args.stride_sums + column;
-    Vector<float, width> finished[rows] = {};
+    using Sum = SumOf<Kernel>;
+    const Sum* const sums = static_cast<const Sum*>(args.workspace) + batch * args.stride_sums + column;
+    Vector<Sum, width> finished[rows] = {};
     // Unset, since g++ 11 and 12 fail in themselves on one row that is set first.
-    Vector<float, width> values[rows];
+    Vector<Sum, width> values[rows];
     constexpr bool of_rows = gates_rows(Kernel::signature.activation);
     // The other half of the columns begins anywhere.
     const bool aligned = of_rows || output.columns % 4 == 0;
@@ -42,7 +43,7 @@ __device__ inline void finish_rows(const FinishingArgs& args, i64 batch, i64 row
     }
     if constexpr (is_gate(Kernel::signature.activation)) {
         // A bias of columns is the same in all rows.
-        BiasOfGate<width> bias = load_bias_of_gate<Kernel, width>(args, existing_row(row0, output.rows), column);
+        BiasOfGate<ScalarOf<Kernel>, width> bias = load_bias_of_gate<Kernel, width>(args, existing_row(row0, output.rows), column);
 #pragma unroll
         for (int i = 0; i < rows; ++i) {
             if constexpr (Kernel::signature.bias == BiasAxis::rows)

@@ -39,16 +39,17 @@ __device__ void kernel(const GemmArgs& args) {
 
     wait_for_previous_kernel();
     if (first == last || vector >= vectors(Kernel::step) || row >= args.m || left <= 0) return;
-    const float* parts = static_cast<const float*>(args.workspace) + vector * kVector;
-    PartSum sums[kVector] = {};
+    using Sum = SumOf<Kernel>;
+    const Sum* parts = static_cast<const Sum*>(args.workspace) + vector * kVector;
+    PartSum<Sum> sums[kVector] = {};
 #pragma unroll 4
     for (i64 block = first; block <= last; ++block) {
         const i64 number = block == first ? first_part : 2 * block;
-        const Vector<float, kVector> part = load_vector<kVector>(parts + number * (config.block_m * config.block_n));
+        const Vector<Sum, kVector> part = load_vector<kVector>(parts + number * (config.block_m * config.block_n));
 #pragma unroll
         for (int i = 0; i < kVector; ++i) sums[i].add(part.element[i]);
     }
-    float results[kVector];
+    Sum results[kVector];
 #pragma unroll
     for (int i = 0; i < kVector; ++i) results[i] = sums[place_in_part(i)].value();
     output_to_c<Kernel>(args, place.batch)

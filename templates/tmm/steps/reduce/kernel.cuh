@@ -12,7 +12,11 @@
 
 namespace tmm::reduce {
 
-__device__ inline void add(Vector<float, kVector>& sum, const Vector<float, kVector>& value) {
+template <class Kernel>
+using VectorOf = Vector<SumOf<Kernel>, kVector>;
+
+template <class Sum>
+__device__ inline void add(Vector<Sum, kVector>& sum, const Vector<Sum, kVector>& value) {
 #pragma unroll
     for (int i = 0; i < kVector; ++i) sum.element[i] += value.element[i];
 }
@@ -30,8 +34,9 @@ __device__ inline Place place_of(i64 rows, i64 columns, i64 block) {
 }
 
 // Loads the vector's sums that exist, of which the first may stand anywhere in a row.
-__device__ inline Vector<float, kVector> load_existing(const float* sums, i64 existing) {
-    Vector<float, kVector> vector = {};
+template <class Sum>
+__device__ inline Vector<Sum, kVector> load_existing(const Sum* sums, i64 existing) {
+    Vector<Sum, kVector> vector = {};
 #pragma unroll
     for (int i = 0; i < kVector; ++i)
         if (i < existing) vector.element[i] = sums[i];
@@ -41,10 +46,10 @@ __device__ inline Vector<float, kVector> load_existing(const float* sums, i64 ex
 // Adds up the parts of a vector of sums; all threads of the block call this, and the first sharer gets the sum. vector, sharer: which ones
 // the thread is; exists: the vector does; load(split): what a part holds of it.
 template <class Kernel, class Load>
-__device__ inline Vector<float, kVector> sum_of_vector(int split_k, int vector, int sharer, bool exists, float* shares_of_block,
-                                                       Load&& load) {
+__device__ inline VectorOf<Kernel> sum_of_vector(int split_k, int vector, int sharer, bool exists, SumOf<Kernel>* shares_of_block,
+                                                 Load&& load) {
     constexpr int sharers = Kernel::step.sharers;
-    Vector<float, kVector> sum = {};
+    VectorOf<Kernel> sum = {};
     if (exists) {
 #pragma unroll 8
         for (int split = sharer; split < split_k; split += sharers) add(sum, load(split));
@@ -57,7 +62,7 @@ __device__ inline Vector<float, kVector> sum_of_vector(int split_k, int vector, 
             sum = {};
 #pragma unroll
             for (int first = 0; first < sharers; first += kAddedTogether) {
-                Vector<float, kVector> shares = {};
+                VectorOf<Kernel> shares = {};
 #pragma unroll
                 for (int other = first; other < first + kAddedTogether && other < sharers; ++other)
                     add(shares, load_vector<kVector>(shares_of_block + other * Kernel::step.columns + vector * kVector));
@@ -79,9 +84,10 @@ __device__ void kernel(const GemmArgs& args) {
     const i64 columns = columns_of_c<Kernel>(args);
     const i64 ld = workspace_ld(args.n);
     const i64 blocks = args.batch * rows_of_c<Kernel>(args) * ((columns + Kernel::step.columns - 1) / Kernel::step.columns);
-    const OutputScalars scalars = output_scalars<Kernel>(args);
+    using Sum = SumOf<Kernel>;
+    const OutputScalars<Kernel> scalars = output_scalars<Kernel>(args);
     SharedMemory shared;
-    float* const shares = shared.take<float, Kernel::step.sharers * Kernel::step.columns>()[0];
+    Sum* const shares = shared.take<Sum, Kernel::step.sharers * Kernel::step.columns>()[0];
 
     // The block's first place is found while the kernel before this one ends.
     Place place = place_of<Kernel>(rows_of_c<Kernel>(args), columns, blockIdx.x);
@@ -90,17 +96,16 @@ __device__ void kernel(const GemmArgs& args) {
         const i64 column = place.column + vector * kVector;
         // Rows are padded to whole vectors, so that a vector either exists or does not.
         const bool exists = column < columns;
-        const float* const part =
-            static_cast<const float*>(args.workspace) + (place.batch * args.split_k * args.m + place.row) * ld + column;
-        Vector<float, kVector> sum = sum_of_vector<Kernel>(args.split_k, vector, sharer, exists, shares,
-                                                           [&](int split) { return load_vector<kVector>(part + split * args.m * ld); });
+        const Sum* const part = static_cast<const Sum*>(args.workspace) + (place.batch * args.split_k * args.m + place.row) * ld + column;
+        VectorOf<Kernel> sum = sum_of_vector<Kernel>(args.split_k, vector, sharer, exists, shares,
+                                                     [&](int split) { return load_vector<kVector>(part + split * args.m * ld); });
         if constexpr (is_gate(Kernel::signature.activation)) {
             constexpr bool of_rows = gates_rows(Kernel::signature.activation);
             // The other half of the columns begins anywhere.
             const bool aligned = of_rows || columns % kVector == 0;
             const i64 half = of_rows ? rows_of_c<Kernel>(args) * ld : columns;
-            const Vector<float, kVector> values = sum_of_vector<Kernel>(args.split_k, vector, sharer, exists, shares, [&](int split) {
-                const float* const from = part + half + split * args.m * ld;
+            const VectorOf<Kernel> values = sum_of_vector<Kernel>(args.split_k, vector, sharer, exists, shares, [&](int split) {
+                const Sum* const from = part + half + split * args.m * ld;
                 return aligned ? load_vector<kVector>(from) : load_existing(from, columns - column);
             });
 #pragma unroll

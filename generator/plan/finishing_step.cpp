@@ -5,12 +5,12 @@
 #include "generator/problem/matrix_layout.h"
 #include "generator/problem/problem_forms.h"
 #include "generator/steps/steps.h"
+#include "tmm/number/arithmetic.h"
 
 namespace tmm {
 namespace {
 
-// Sums are floats, and begin where any part of a workspace may.
-constexpr std::int64_t kSumBytes = 4;
+// Sums begin where any part of a workspace may.
 constexpr std::int64_t kPartAlignment = 256;
 
 std::size_t bind(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
@@ -38,9 +38,9 @@ bool adds_parts(const GemmProblem& product, const KernelConfig& config) {
     return partial_results(config) > 1 && main_extent(product, config) == Extent{.rows = product.m, .columns = product.n};
 }
 
-// C of floats holds what the epilogue is applied to as it is.
+// C of the sums' type holds what the epilogue is applied to as it is.
 bool sums_stand_in_c(const GemmProblem& problem, const GemmProblem& product, const KernelConfig& config) {
-    return problem.type_c == ElementType::f32 && !is_gate(problem.activation) && !adds_parts(product, config);
+    return problem.type_c == sum_type(problem) && !is_gate(problem.activation) && !adds_parts(product, config);
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ GemmProblem product_problem(const GemmProblem& problem, const KernelConfig& conf
     if (!has_finishing_step(problem, config, place)) return problem;
     GemmProblem product = without_epilogue(problem);
     if (sums_stand_in_c(problem, product, config)) return product;
-    product.type_c = ElementType::f32;
+    product.type_c = sum_type(problem);
     product.reads_c = false;
     product.ldc = workspace_ld(product.n);
     product.stride_c = product.batch > 1 ? product.m * product.ldc : 0;
@@ -75,7 +75,7 @@ double microseconds_of_step(const GemmProblem& problem, const KernelConfig& conf
     const bool reads_c = problem.reads_c && !sums_stand_in_c(problem, product, config);
     const std::int64_t sums = products_of_row(problem.activation) * products_of_column(problem.activation);
     const std::int64_t of_c = 1 + (problem.residual ? 1 : 0) + (reads_c ? 1 : 0);
-    const std::int64_t bytes = kSumBytes * sums + size_of(problem.type_c) * of_c;
+    const std::int64_t bytes = sum_bytes(problem) * sums + size_of(problem.type_c) * of_c;
     return device.profile.second_kernel + elements_of_c(problem) * static_cast<double>(bytes) / device.profile.memory_bytes;
 }
 
@@ -90,7 +90,7 @@ Geometry geometry_with_sums(const GemmProblem& problem, const KernelConfig& conf
     geometry.finished.parts = 1;
     if (sums_stand_in_c(problem, product, config)) return geometry;
     const std::int64_t begin = (geometry.workspace.bytes + kPartAlignment - 1) / kPartAlignment * kPartAlignment;
-    geometry.finished = {.parts = 1, .offset = begin, .bytes = product.batch * product.m * product.ldc * kSumBytes};
+    geometry.finished = {.parts = 1, .offset = begin, .bytes = product.batch * product.m * product.ldc * sum_bytes(problem)};
     geometry.workspace.bytes = begin + geometry.finished.bytes;
     return geometry;
 }

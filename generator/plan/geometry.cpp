@@ -6,13 +6,11 @@
 #include <fmt/format.h>
 
 #include "generator/families/family.h"
+#include "tmm/number/arithmetic.h"
 #include "tmm/steps/pack/rules.h"
 
 namespace tmm {
 namespace {
-
-// Bytes of a partial result, which is a float.
-constexpr std::int64_t kPartialBytes = 4;
 
 // So few rows or columns may be trimmed: a gemv kernel holds them all.
 constexpr int kMostTrimmed = 16;
@@ -38,9 +36,10 @@ WorkspaceParts workspace_of(const GemmProblem& problem, const KernelConfig& conf
     parts.counters = parts.copy_of_b + copies.b.bytes + copies.past_the_last;
     parts.strip_sums = strip_sums(problem, geometry, parts.counters + copies.counter_bytes);
     parts.partials = parts.strip_sums.end;
-    parts.bytes = parts.partials + stream_workspace_bytes(geometry.line, config);
+    parts.bytes = parts.partials + stream_workspace_bytes(geometry.line, problem, config);
     if (geometry.partial_results > 1)
-        parts.bytes += problem.batch * geometry.partial_results * geometry.main.rows * workspace_ld(geometry.main.columns) * kPartialBytes;
+        parts.bytes +=
+            problem.batch * geometry.partial_results * geometry.main.rows * workspace_ld(geometry.main.columns) * sum_bytes(problem);
     return parts;
 }
 
@@ -61,8 +60,8 @@ PhaseLine phase_line_on(const GemmProblem& problem, const KernelConfig& config, 
     return PhaseLine{.phases = phases, .tiles = shared, .blocks = sharing_blocks(shared, phases, slots)};
 }
 
-std::int64_t stream_workspace_bytes(const PhaseLine& line, const KernelConfig& config) {
-    return parts_of_blocks(line.blocks) * config.block_m * config.block_n * kPartialBytes;
+std::int64_t stream_workspace_bytes(const PhaseLine& line, const GemmProblem& problem, const KernelConfig& config) {
+    return parts_of_blocks(line.blocks) * config.block_m * config.block_n * sum_bytes(problem);
 }
 
 std::optional<std::string> why_not_trimmed(const GemmProblem& p, const KernelConfig& config) {

@@ -35,7 +35,7 @@ TileOfC tile_of_c(const KernelConfig& config);
 
 // Which tiles the blocks of a config with stream_k share on the device; no tiles and no blocks where they make whole waves.
 PhaseLine phase_line_on(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
-std::int64_t stream_workspace_bytes(const PhaseLine& line, const KernelConfig& config);
+std::int64_t stream_workspace_bytes(const PhaseLine& line, const GemmProblem& problem, const KernelConfig& config);
 
 // Why neither a few rows nor a few columns stand beyond whole tiles of the config's; nothing where trim may leave them to a strip.
 std::optional<std::string> why_not_trimmed(const GemmProblem& problem, const KernelConfig& config);

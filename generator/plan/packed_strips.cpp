@@ -5,6 +5,7 @@
 #include "generator/families/family.h"
 #include "generator/machine/occupancy.h"
 #include "generator/plan/geometry.h"
+#include "tmm/number/arithmetic.h"
 #include "tmm/steps/pack/strips.h"
 
 namespace tmm {
@@ -26,7 +27,7 @@ PackedStrips packed_strips(const GemmProblem& problem, const KernelConfig& confi
 
 StripSums strip_sums(const GemmProblem& problem, const Tiling& tiling, std::int64_t begin) {
     const auto bytes = [&](int lines, std::int64_t outer) {
-        return pack::strip_elements(lines, outer, problem.k, problem.batch) * static_cast<std::int64_t>(sizeof(float));
+        return pack::strip_elements(lines, outer, problem.k, problem.batch) * sum_bytes(problem);
     };
     const std::int64_t of_rows = begin + bytes(tiling.packed.columns, tiling.main.rows);
     return {.of_columns = begin, .of_rows = of_rows, .end = of_rows + bytes(tiling.packed.rows, tiling.main.columns)};

@@ -2,6 +2,7 @@
 
 #include "generator/plan/finishing_step.h"
 #include "generator/problem/matrix_layout.h"
+#include "tmm/number/arithmetic.h"
 
 namespace tmm {
 namespace {
@@ -13,7 +14,7 @@ double most_workspace(const GemmProblem& p, const KernelConfig& c) {
     const bool copies = c.pack_ab != 0 || c.planes > 1;
     const double operands = copies ? 32 * (padded(p.m) + padded(p.n)) * padded(p.k) : 0;
     const double results = partial_results(c) > 1 ? 16.0 * partial_results(c) * padded(p.m) * padded(p.n) : 0;
-    const double gated = is_gate(p.activation) ? 4 * padded(p.m) * padded(p.n) : 0;
+    const double gated = is_gate(p.activation) ? sum_bytes(p) * padded(p.m) * padded(p.n) : 0;
     return static_cast<double>(p.batch) * (operands + results + gated);
 }
 

@@ -7,9 +7,6 @@
 
 namespace tmm {
 
-// Split-K's partial results are floats.
-inline constexpr double kPartialBytes = 4;
-
 // Bytes of workspace that a config's plan takes. Where that is more than devices have, so that the geometry's integers might overflow, it
 // is only a bound.
 double workspace_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);

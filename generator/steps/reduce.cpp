@@ -39,18 +39,20 @@ void add_reduce(PlanBuilder& plan) {
 }
 
 StepFacts facts_of(const Reduce& step, const KernelSignature& signature) {
-    return {.name = "reduce",
-            .type = "Reduce",
-            .arguments_type = "tmm::GemmArgs",
-            .fields = {number_field("sharers", step.sharers), number_field("columns", step.columns)},
-            .vector_of_ab = 1,
-            .vector_of_c = reduce::kVector,
-            .knows_tf32 = false,
-            .adds_partial_sums = true,
-            .finishes_results = true,
-            .violation = reduce::first_violation(step, signature),
-            .blocks_per_sm = 1,
-            .needs = {.threads = reduce::threads(step), .shared_bytes = reduce::shared_bytes(step), .cluster = 1, .leaves_room = true}};
+    return {
+        .name = "reduce",
+        .type = "Reduce",
+        .arguments_type = "tmm::GemmArgs",
+        .fields = {number_field("sharers", step.sharers), number_field("columns", step.columns)},
+        .vector_of_ab = 1,
+        .vector_of_c = reduce::kVector,
+        .knows_tf32 = false,
+        .adds_partial_sums = true,
+        .finishes_results = true,
+        .violation = reduce::first_violation(step, signature),
+        .blocks_per_sm = 1,
+        .needs = {
+            .threads = reduce::threads(step), .shared_bytes = reduce::shared_bytes(step, signature), .cluster = 1, .leaves_room = true}};
 }
 
 }  // namespace tmm

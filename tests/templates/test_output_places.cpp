@@ -52,7 +52,7 @@ TemplateFiles planted(TemplateFiles files) {
                         .shape = ""},
                        std::move(files));
     return with_fault({.what = "partial results are sums",
-                       .file = "tmm/vocabulary/signature.h",
+                       .file = "tmm/number/arithmetic.h",
                        .text = "s.reads_c = false;",
                        .instead = "s.reads_c = false;\n    s.partial = true;",
                        .config = "",

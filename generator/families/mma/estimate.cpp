@@ -8,6 +8,7 @@
 #include "generator/machine/occupancy.h"
 #include "generator/plan/launch_plan.h"
 #include "tmm/families/mma/rules.h"
+#include "tmm/number/arithmetic.h"
 
 namespace tmm {
 namespace {
@@ -51,7 +52,6 @@ constexpr double kLaunches = 0.9 / 0.7;
 constexpr double kWave = 0.3 / 0.68;
 constexpr double kSecondKernel = 0.9 / 2.1;
 constexpr double kSummedOfL2 = 6e3 / (132 * 75 * 1.9);
-constexpr double kPartialBytes = 4;
 // How the three times come together: 1 adds them, infinity takes the longest.
 constexpr double kNorm = 3.5;
 
@@ -119,7 +119,7 @@ PredictedTime mma_estimate(const GemmProblem& p, const KernelConfig& c, const De
     const double waiting =
         waves * phases *
         (kClocksOfPhase / machine.tensor_clock + kLoads * machine.memory_latency / std::max(1, c.stages - (c.async_copy != 0 ? 1 : 0)));
-    const double parts = partial_results(c) > 1 ? kPartialBytes * partial_results(c) * m * n * batch : 0;
+    const double parts = partial_results(c) > 1 ? sum_bytes(p) * partial_results(c) * m * n * batch : 0;
     const double bytes = batch * ((m + n) * k * size_of(p.type_a) + m * n * size_of(p.type_c)) + 2 * parts;
     const double memory = (is_crossed(p) ? kCrossed : 1) * bytes / (kShareOfMemory * machine.memory_bytes);
     const PredictedTime together = norm_of(kNorm, {{.arithmetic = multiplying}, {.latency = waiting}, {.memory = memory}});

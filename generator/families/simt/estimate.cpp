@@ -10,6 +10,7 @@
 #include "generator/plan/launch_plan.h"
 #include "host/portable_math.h"
 #include "tmm/families/simt/rules.h"
+#include "tmm/number/arithmetic.h"
 #include "tmm/steps/pack/rules.h"
 
 namespace tmm {
@@ -98,7 +99,6 @@ constexpr double kClusterRate = 4 / (2.34 * 3.5);
 // Clocks for each doubling of a block's slices, and for each of the slices' sums.
 constexpr double kSliceSum = 292.5;
 constexpr double kSliceElement = 0.0195;
-constexpr double kPartialBytes = 4;
 
 constexpr int kVector = 4;
 
@@ -262,8 +262,8 @@ PredictedTime simt_estimate(const GemmProblem& p, const KernelConfig& c, const D
     const bool left_over = c.cluster > (c.slice_k > 1 ? 2 : 4) && work.fills == 1 && all > kClusterPlaces * resident * device.sm_count;
     const PredictedTime alone = left_over ? phases * phase(1) : PredictedTime{};
 
-    const double partials = c.stream_k != 0          ? 2 * kPartialBytes * work.parts * c.block_m * c.block_n
-                            : partial_results(c) > 1 ? 2 * kPartialBytes * partial_results(c) * m * n * batch
+    const double partials = c.stream_k != 0          ? 2.0 * sum_bytes(p) * work.parts * c.block_m * c.block_n
+                            : partial_results(c) > 1 ? 2.0 * sum_bytes(p) * partial_results(c) * m * n * batch
                                                      : 0;
     const double pieces = kShortPieces * (m * extra_pieces(tile.a) + n * extra_pieces(tile.b));
     const double bytes = batch * ((m + n + pieces) * k + m * n) * size_of(p.type_a) + partials;

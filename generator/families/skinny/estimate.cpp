@@ -8,6 +8,7 @@
 #include "generator/machine/occupancy.h"
 #include "generator/plan/launch_plan.h"
 #include "tmm/families/skinny/rules.h"
+#include "tmm/number/arithmetic.h"
 
 namespace tmm {
 namespace {
@@ -36,7 +37,6 @@ constexpr double kShareOfL2AtFirst = 1 / (10.2 * 75 * 1.9e-3);
 // Clocks of the copy engine for a line of a row that does not exist: 11008x16x4096 nt in tiles of 84 columns, of which the last lacks 80,
 // takes 74 microseconds, where all else would take 48.
 constexpr double kClocksOfMissingLine = 10;
-constexpr double kPartialBytes = 4;
 constexpr int kAddresses = 24;
 // ptxas takes more registers where there is room.
 constexpr int kTakenBeyond = 24;
@@ -54,7 +54,7 @@ PredictedTime skinny_estimate(const GemmProblem& p, const KernelConfig& c, const
         std::array{static_cast<double>(p.m), static_cast<double>(p.n), static_cast<double>(p.k), static_cast<double>(p.batch)};
     const MachineProfile& machine = device.profile;
     const double l2 = machine.l2_bytes_per_clock * machine.tensor_clock;
-    const double partials = c.split_k > 1 ? 2 * kPartialBytes * c.split_k * m * n * batch : 0;
+    const double partials = c.split_k > 1 ? 2.0 * sum_bytes(p) * c.split_k * m * n * batch : 0;
     const double memory = (batch * ((m + n) * k + m * n) * size_of(p.type_a) + partials) / machine.memory_bytes;
 
     const KernelSignature signature = main_signature(p, c);

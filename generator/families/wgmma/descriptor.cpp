@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include "tmm/families/wgmma/rules.h"
 
 #include "generator/choice/cost_model.h"
 #include "generator/families/candidate_choices.h"
@@ -12,7 +13,7 @@
 #include "generator/plan/launch_plan.h"
 #include "generator/plan/workspace_estimate.h"
 #include "generator/steps/steps.h"
-#include "tmm/families/wgmma/rules.h"
+#include "tmm/number/arithmetic.h"
 #include "tmm/steps/pad/rules.h"
 #include "tmm/steps/planes/rules.h"
 
@@ -119,7 +120,7 @@ Crowding crowding(const GemmProblem& p, const KernelConfig& c, const DeviceInfo&
     const auto all = static_cast<double>(blocks_of(c, p.m, p.n, p.batch));
     const double sms = std::max(1, device.sm_count);
     // Where parts are summed by many blocks, the next product's blocks come to the SMs in the order in which those end.
-    const double parts = partial_results(c) > 1 ? batch * partial_results(c) * m * n * kPartialBytes : 0;
+    const double parts = partial_results(c) > 1 ? batch * partial_results(c) * m * n * sum_bytes(p) : 0;
     return {.microseconds =
                 part_of_memory_time * memory * (1 - all / (std::ceil(all / sms) * sms)) + share_of_parts * parts / memory_bytes};
 }

@@ -8,6 +8,7 @@
 #include "generator/plan/launch_plan.h"
 #include "host/portable_math.h"
 #include "tmm/families/wgmma/rules.h"
+#include "tmm/number/arithmetic.h"
 #include "tmm/steps/pad/rules.h"
 
 namespace tmm {
@@ -59,7 +60,6 @@ constexpr double kLateBox = 0.56 / 0.68;
 // The parts of memory's rate at which operands are padded and split.
 constexpr double kPadded = 4.8 / 4.6;
 constexpr double kSplit = 3 / 4.6;
-constexpr double kPartialBytes = 4;
 // How many times as long a tile takes whose parts of K are the blocks of one cluster, more than two or more than four: they have to find
 // room beside each other, and all wait for the slowest. 512x512x32768 bf16 takes 43.4 us on an H100 in eight parts of a cluster and 32.7 in
 // four parts without one, where the terms alone give 43 and 46.
@@ -152,7 +152,7 @@ private:
         return s_.compute == ComputeMode::tf32 ? machine_.wgmma_tf32_per_clock : machine_.wgmma_16_per_clock;
     }
     double bytes_of_partials() const {
-        return partial_results(c_) > 1 ? 2 * kPartialBytes * partial_results(c_) * batch_ * left_ * right_ : 0.0;
+        return partial_results(c_) > 1 ? 2.0 * sum_bytes(s_) * partial_results(c_) * batch_ * left_ * right_ : 0.0;
     }
 
     // Microseconds in which L2 gives an SM what a phase needs of one row or column.
@@ -265,7 +265,7 @@ private:
         // A cluster has one tile: the next one's loads begin when its sums are stored.
         if (c_.cluster > 1)
             time.results = machine_.cluster_sync * std::ceil(busiest_ / resident_) * portable::log2(c_.cluster) +
-                           kPartialBytes * c_.block_m * c_.block_n / machine_.cluster_bytes;
+                           sum_bytes(s_) * c_.block_m * c_.block_n / machine_.cluster_bytes;
         const bool hidden = c_.planes > 1 || pad::pads_a(c_) || pad::pads_b(c_);
         if (wgmma::multicast(c_) > 1)
             time.latency = (hidden ? kClusterStartShown : 1) * machine_.cluster_sync * (kClusterStart + kEachSharer * wgmma::multicast(c_));

@@ -98,4 +98,47 @@ constexpr Arithmetic arithmetic_of(const GemmProblem& p) {
     return arithmetic_of(p.type_a, p.type_b, p.type_c, p.compute);
 }
 
+// What sums are held in, in registers, in shared memory and, where parts of K are added up later, in the workspace; and its bytes.
+constexpr ElementType sum_type(const KernelSignature& s) {
+    return arithmetic_of(s).accumulator;
+}
+constexpr int sum_bytes(const KernelSignature& s) {
+    return size_of(sum_type(s));
+}
+constexpr ElementType sum_type(const GemmProblem& p) {
+    return arithmetic_of(p).accumulator;
+}
+constexpr int sum_bytes(const GemmProblem& p) {
+    return size_of(sum_type(p));
+}
+
+// The signature that the epilogue sees where a kernel leaves partial results in the workspace instead of C.
+constexpr KernelSignature partial_result_of(KernelSignature s) {
+    s.type_c = sum_type(s);
+    s.align_c = 16;
+    s.reads_c = false;
+    return without_epilogue(s);
+}
+
+// Do multiply_add (number.cuh) and sums of its type keep the mode's promise?
+constexpr bool computes_by_fma(const KernelSignature& s) {
+    return computes_by_floats(s);
+}
+
+// Why a family that turns each element of A and B into a number of the sums' type can't serve the types; null where it can.
+constexpr const char* converted_types_violation(const KernelSignature& s) {
+    if (!computes_by_fma(s)) return "the family computes in f32";
+    if (s.type_a != sum_type(s) && !is_16_bit(s.type_a)) return "the family multiplies f32, f16 and bf16";
+    if (s.type_b != s.type_a) return "the family takes A and B of one type";
+    if (s.type_c != s.type_a && s.type_c != sum_type(s)) return "the family's C has the type of A and B, or f32";
+    return nullptr;
+}
+
+// Why a family whose elements and sums are of one type can't serve the types; null where it can.
+constexpr const char* one_type_violation(const KernelSignature& s) {
+    if (!computes_by_fma(s)) return "the family computes in f32";
+    if (s.type_a != sum_type(s) || s.type_b != sum_type(s) || s.type_c != sum_type(s)) return "the family multiplies f32 into f32";
+    return nullptr;
+}
+
 }  // namespace tmm

@@ -7,10 +7,16 @@ namespace tmm {
 
 constexpr int kSharedAlignment = 16;
 
+constexpr i64 shared_tile_bytes_of(i64 bytes, int copies) {
+    return (bytes + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment * copies;
+}
 // Bytes of `copies` tiles of `count` elements each, every tile on a boundary of its own.
 template <class T>
 constexpr i64 shared_tile_bytes(int count, int copies = 1) {
-    return (static_cast<i64>(count) * static_cast<i64>(sizeof(T)) + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment * copies;
+    return shared_tile_bytes_of(static_cast<i64>(count) * static_cast<i64>(sizeof(T)), copies);
+}
+constexpr i64 shared_tile_bytes(ElementType type, int count, int copies = 1) {
+    return shared_tile_bytes_of(static_cast<i64>(count) * size_of(type), copies);
 }
 
 }  // namespace tmm

@@ -107,21 +107,4 @@ constexpr const char* float_types_violation(const KernelSignature& s) {
     return nullptr;
 }
 
-// Why a family that turns each element of A and B into a float can't serve the types; null where it can.
-constexpr const char* converted_types_violation(const KernelSignature& s) {
-    if (s.type_a != ElementType::f32 && !is_16_bit(s.type_a)) return "the family multiplies f32, f16 and bf16";
-    if (s.type_b != s.type_a) return "the family takes A and B of one type";
-    if (s.type_c != s.type_a && s.type_c != ElementType::f32) return "the family's C has the type of A and B, or f32";
-    if (!computes_by_floats(s)) return "the family computes in f32";
-    return nullptr;
-}
-
-// The signature that the epilogue sees where a kernel leaves partial results in the workspace instead of C.
-constexpr KernelSignature partial_result_of(KernelSignature s) {
-    s.type_c = ElementType::f32;
-    s.align_c = 16;
-    s.reads_c = false;
-    return without_epilogue(s);
-}
-
 }  // namespace tmm

@@ -1,6 +1,7 @@
 // This file says what a gemv kernel needs and allows (kernel.cuh). It knows the operands by size (few_by_many.h).
 #pragma once
 
+#include "tmm/number/arithmetic.h"
 #include "tmm/tile/few_by_many.h"
 #include "tmm/tile/shared_layout.h"
 #include "tmm/vocabulary/config.h"
@@ -47,7 +48,7 @@ constexpr int partial_sums(const KernelConfig& c, const KernelSignature& s) {
     return many_along_k(c, s) ? threads_k(c) / 32 : threads_k(c);
 }
 constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
-    return shared_tile_bytes<float>(partial_sums(c, s) * c.block_m * c.block_n);
+    return shared_tile_bytes(sum_type(s), partial_sums(c, s) * c.block_m * c.block_n);
 }
 
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {

@@ -1,6 +1,7 @@
 // This file says what a naive kernel needs and allows (kernel.cuh).
 #pragma once
 
+#include "tmm/number/arithmetic.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/signature.h"
 

@@ -1,6 +1,7 @@
 // This file says what a finishing kernel needs and allows (kernel.cuh), and what it is told.
 #pragma once
 
+#include "tmm/number/arithmetic.h"
 #include "tmm/tile/divisor.h"
 #include "tmm/vocabulary/args.h"
 #include "tmm/vocabulary/signature.h"
@@ -17,7 +18,7 @@ struct Finishing {
     friend constexpr bool operator==(const Finishing&, const Finishing&) = default;
 };
 
-// The head's workspace points to the sums, which are floats; they may be what C holds.
+// The head's workspace points to the sums, of the accumulator's type; they may be what C holds.
 struct FinishingArgs : GemmArgs {
     i64 ld_sums = 0;
     i64 stride_sums = 0;

@@ -1,6 +1,7 @@
 // This file says what a fixup kernel needs and allows (kernel.cuh).
 #pragma once
 
+#include "tmm/number/arithmetic.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/signature.h"
 
@@ -23,7 +24,7 @@ constexpr KernelConfig tile_of(const Fixup& f) {
     return KernelConfig{.block_m = f.block_m, .block_n = f.block_n, .block_k = f.block_k};
 }
 
-// Neighbouring elements of a row that a thread adds up: the parts are floats whatever C's type is.
+// Neighbouring elements of a row that a thread adds up.
 constexpr int kVector = 4;
 
 constexpr int threads(const Fixup&) {

@@ -1,6 +1,7 @@
 // This file says what a reduce kernel needs and allows (kernel.cuh).
 #pragma once
 
+#include "tmm/number/arithmetic.h"
 #include "tmm/tile/shared_layout.h"
 #include "tmm/vocabulary/signature.h"
 
@@ -20,7 +21,7 @@ struct Reduce {
 
 namespace tmm::reduce {
 
-// Neighbouring elements of a row that a thread adds up: the partial sums are floats whatever C's type is.
+// Neighbouring elements of a row that a thread adds up.
 constexpr int kVector = 4;
 // How many shares of an element are added up before their sum joins the others.
 constexpr int kAddedTogether = 8;
@@ -28,8 +29,8 @@ constexpr int kAddedTogether = 8;
 constexpr int threads(const Reduce& r) {
     return r.columns / kVector * r.sharers;
 }
-constexpr i64 shared_bytes(const Reduce& r) {
-    return shared_tile_bytes<float>(r.sharers * r.columns);
+constexpr i64 shared_bytes(const Reduce& r, const KernelSignature& s) {
+    return shared_tile_bytes(sum_type(s), r.sharers * r.columns);
 }
 
 constexpr const char* first_violation(const Reduce& r, const KernelSignature& s) {

@@ -29,8 +29,8 @@ Addresses addresses_of(const LaunchPlan& plan, const GemmCall& call, const Exten
             .copy_of_a = call.prepared_a ? const_cast<void*>(call.prepared_a) : call.workspace,
             .copy_of_b = call.prepared_b ? const_cast<void*>(call.prepared_b) : at(parts.copy_of_b),
             .counters = reinterpret_cast<unsigned*>(at(parts.counters)),
-            .sums_of_columns = reinterpret_cast<float*>(at(parts.strip_sums.of_columns)),
-            .sums_of_rows = reinterpret_cast<float*>(at(parts.strip_sums.of_rows)),
+            .sums_of_columns = at(parts.strip_sums.of_columns),
+            .sums_of_rows = at(parts.strip_sums.of_rows),
             .partials = at(parts.partials)};
 }
 

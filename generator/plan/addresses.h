@@ -19,8 +19,8 @@ struct Addresses {
     void* copy_of_b = nullptr;
     unsigned* counters = nullptr;
     // Sums of the packed strips of columns and of rows.
-    float* sums_of_columns = nullptr;
-    float* sums_of_rows = nullptr;
+    void* sums_of_columns = nullptr;
+    void* sums_of_rows = nullptr;
     void* partials = nullptr;
 };
 // part: the part of C that a step computes; it reads these rows of op(A) and these columns of op(B).

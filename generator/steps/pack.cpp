@@ -22,7 +22,7 @@ PackedStrip strip_with_a(const LaunchPlan& plan, const GemmCall& call) {
     const GemmProblem& problem = plan.product;
     const bool along_k = problem.op_b == Operation::transpose;
     return {.lines = lines,
-            .few = static_cast<const float*>(addresses.b),
+            .few = addresses.b,
             .line_distance = along_k ? problem.ldb : 1,
             .k_distance = along_k ? 1 : problem.ldb,
             .stride = problem.stride_b,
@@ -37,7 +37,7 @@ PackedStrip strip_with_b(const LaunchPlan& plan, const GemmCall& call) {
     const GemmProblem& problem = plan.product;
     const bool along_k = problem.op_a == Operation::none;
     return {.lines = lines,
-            .few = static_cast<const float*>(addresses.a),
+            .few = addresses.a,
             .line_distance = along_k ? problem.lda : 1,
             .k_distance = along_k ? 1 : problem.lda,
             .stride = problem.stride_a,
@@ -128,6 +128,7 @@ void add_pack(PlanBuilder& plan) {
 }
 
 StepFacts facts_of(const Pack& step, const KernelSignature& signature) {
+    const i64 shared_bytes = pack::shared_bytes(step, signature);
     return {.name = "pack",
             .type = "Pack",
             .arguments_type = "tmm::PackArgs",
@@ -140,7 +141,7 @@ StepFacts facts_of(const Pack& step, const KernelSignature& signature) {
             .finishes_results = false,
             .violation = pack::first_violation(step, signature),
             .blocks_per_sm = step.blocks_per_sm,
-            .needs = {.threads = pack::threads(step), .shared_bytes = pack::shared_bytes(step), .cluster = 1, .leaves_room = false}};
+            .needs = {.threads = pack::threads(step), .shared_bytes = shared_bytes, .cluster = 1, .leaves_room = false}};
 }
 
 }  // namespace tmm

@@ -5,8 +5,9 @@
 
 namespace tmm {
 
+// No access is wider than 16 bytes: a vector that is makes several.
 template <class T, int width>
-struct alignas(sizeof(T) * width) Vector {
+struct alignas(sizeof(T) * width < 16 ? sizeof(T) * width : 16) Vector {
     T element[width];
 };
 
@@ -52,8 +53,9 @@ __device__ inline void store_vector(T* destination, const Vector<T, width>& valu
 // Stores a vector to global memory that this kernel does not read again.
 template <class T, int width>
 __device__ inline void store_vector_global(T* destination, const Vector<T, width>& value) {
-    if constexpr (sizeof(T) * width >= 8)
-        ptx::st_global(destination, bits_as<Words<sizeof(T) * width / 4>>(value).word);
+    constexpr int bytes = sizeof(T) * width;
+    if constexpr (bytes == 8 || bytes == 16)
+        ptx::st_global(destination, bits_as<Words<bytes / 4>>(value).word);
     else
         store_vector(destination, value);
 }

@@ -128,7 +128,7 @@ const std::vector<Mutation> kMutations = {
     {kSimt, "slices: the first half alone", "int half = Kernel::config.slice_k / 2; half > 0; half /= 2", "int half = Kernel::config.slice_k / 2; half > 1; half /= 2", "simt sliced"},
     {kSimt, "slices: every slice stores", "else if (slice_of_thread<Kernel>() == 0)\n            store_tile", "else\n            store_tile", "simt sliced"},
     {kSimt, "slices: every slice shows its cluster a part", "if (slice_of_thread<Kernel>() == 0)\n        store_part", "store_part", "simt sliced along k"},
-    {kSimt, "element of A and B", "fmaf(a[i], b[j], sums[i][j])", "fmaf(a[j], b[i], sums[i][j])", "simt registers"},
+    {kSimt, "element of A and B", "multiply_add(a[i], b[j], sums[i][j])", "multiply_add(a[j], b[i], sums[i][j])", "simt registers"},
     {kSimt, "a product twice", "line = band * together + turning(step % together, together, along)", "line = band * together", "simt order"},
     {kSimt, "the way's length", "length = takes_rows(Kernel::config) ? Kernel::config.thread_n : Kernel::config.thread_m", "length = Kernel::config.thread_m", "simt order"},
     {kSimt, "rows for columns", "takes_rows(Kernel::config) ? ElementPlace{line, place}", "!takes_rows(Kernel::config) ? ElementPlace{line, place}", "simt order"},

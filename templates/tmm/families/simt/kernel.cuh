@@ -90,11 +90,11 @@ __device__ constexpr int element_of(int thread, int i) {
 
 // One operand's elements for a thread: those of the k that is multiplied, and those of the next k, which are on their way. Where lines run
 // along K, a read brings several k at once.
-template <const TileLayout& layout, int per_thread, int threads_across, int stages>
+template <class T, const TileLayout& layout, int per_thread, int threads_across, int stages>
 class Fragments {
 public:
     // `thread`: the thread's place along the operand's rows or columns of C. first_k: where its slice of each tile begins.
-    __device__ Fragments(SharedTiles<float> tiles, int thread, int first_k)
+    __device__ Fragments(SharedTiles<T> tiles, int thread, int first_k)
         : distance_(tiles.distance),
           stage_tile_(tiles[0] +
                       element_of<layout, per_thread, threads_across>(thread, 0) * (layout.lines_along_k ? layout.line_distance : 1) +
@@ -103,27 +103,27 @@ public:
     // Brings the elements of k, counted within the slice, where those before it did not bring them along.
     __device__ void read(int k) {
         if (k % steps != 0) return;
-        float(&values)[steps][per_thread] = values_[k / steps % 2];
+        T(&values)[steps][per_thread] = values_[k / steps % 2];
         if constexpr (layout.lines_along_k) {
 #pragma unroll
             for (int i = 0; i < per_thread; ++i) {
                 const int line = element_of<layout, per_thread, threads_across>(0, i);
-                const Vector<float, steps> read = load_vector<steps>(stage_tile_ + line * layout.line_distance + k);
+                const Vector<T, steps> read = load_vector<steps>(stage_tile_ + line * layout.line_distance + k);
 #pragma unroll
                 for (int step = 0; step < steps; ++step) values[step][i] = read.element[step];
             }
         } else {
             constexpr int group = group_of(layout, per_thread);
-            const float* line = stage_tile_ + k * layout.line_distance;
+            const T* line = stage_tile_ + k * layout.line_distance;
 #pragma unroll
             for (int i = 0; i < per_thread; i += group) {
-                const Vector<float, group> read = load_vector<group>(line + element_of<layout, per_thread, threads_across>(0, i));
+                const Vector<T, group> read = load_vector<group>(line + element_of<layout, per_thread, threads_across>(0, i));
 #pragma unroll
                 for (int j = 0; j < group; ++j) values[0][i + j] = read.element[j];
             }
         }
     }
-    __device__ const float (&operator[](int k) const)[per_thread] {
+    __device__ const T (&operator[](int k) const)[per_thread] {
         return values_[k / steps % 2][k % steps];
     }
 
@@ -145,15 +145,21 @@ private:
     static constexpr int steps = steps_at_once(layout);
 
     int distance_;
-    const float* stage_tile_;
+    const T* stage_tile_;
     int stage_ = 0;
-    float values_[2][steps][per_thread];
+    T values_[2][steps][per_thread];
 };
 
 template <class Kernel>
-using FragmentsOfA = Fragments<Layouts<Kernel>::a, Kernel::config.thread_m, threads_m(Kernel::config), Kernel::config.stages>;
+using FragmentsOfA =
+    Fragments<SumOf<Kernel>, Layouts<Kernel>::a, Kernel::config.thread_m, threads_m(Kernel::config), Kernel::config.stages>;
 template <class Kernel>
-using FragmentsOfB = Fragments<Layouts<Kernel>::b, Kernel::config.thread_n, threads_n(Kernel::config), Kernel::config.stages>;
+using FragmentsOfB =
+    Fragments<SumOf<Kernel>, Layouts<Kernel>::b, Kernel::config.thread_n, threads_n(Kernel::config), Kernel::config.stages>;
+
+// A thread's sums. Their type is that of A's and B's elements, too.
+template <class Kernel>
+using Sums = SumOf<Kernel>[Kernel::config.thread_m][Kernel::config.thread_n];
 
 // The steps go forth one time and back the next.
 __device__ constexpr int turning(int step, int length, int time) {
@@ -186,19 +192,18 @@ __device__ constexpr ElementPlace nth_product(int step) {
 
 // sums += fragment of A * fragment of B.
 template <class Kernel>
-__device__ inline void multiply(const float (&a)[Kernel::config.thread_m], const float (&b)[Kernel::config.thread_n],
-                                float (&sums)[Kernel::config.thread_m][Kernel::config.thread_n]) {
+__device__ inline void multiply(const SumOf<Kernel> (&a)[Kernel::config.thread_m], const SumOf<Kernel> (&b)[Kernel::config.thread_n],
+                                Sums<Kernel>& sums) {
 #pragma unroll
     for (int step = 0; step < Kernel::config.thread_m * Kernel::config.thread_n; ++step) {
         const auto [i, j] = nth_product<Kernel>(step);
-        sums[i][j] = fmaf(a[i], b[j], sums[i][j]);
+        sums[i][j] = multiply_add(a[i], b[j], sums[i][j]);
     }
 }
 
 // Calls store with each of the thread's groups of neighbouring sums: its row and column within the tile, and the sums.
 template <class Kernel, class Store>
-__device__ inline void for_each_group(ThreadPlace place, const float (&sums)[Kernel::config.thread_m][Kernel::config.thread_n],
-                                      Store&& store) {
+__device__ inline void for_each_group(ThreadPlace place, const Sums<Kernel>& sums, Store&& store) {
 #pragma unroll
     for (int i = 0; i < Kernel::config.thread_m; ++i) {
         const int row = element_of<Layouts<Kernel>::a, Kernel::config.thread_m, threads_m(Kernel::config)>(place.m, i);
@@ -210,8 +215,8 @@ __device__ inline void for_each_group(ThreadPlace place, const float (&sums)[Ker
 
 template <class Kernel, bool guarded>
 __device__ inline void store_tile(const Output<Kernel, is_partial<Kernel>>& output, i64 row0, i64 column0, ThreadPlace place,
-                                  const float (&sums)[Kernel::config.thread_m][Kernel::config.thread_n]) {
-    for_each_group<Kernel>(place, sums, [&](int row, int column, const float* group) {
+                                  const Sums<Kernel>& sums) {
+    for_each_group<Kernel>(place, sums, [&](int row, int column, const SumOf<Kernel>* group) {
         output.template store<group_of(Layouts<Kernel>::b, Kernel::config.thread_n), guarded>(row0 + row, column0 + column, group);
     });
 }
@@ -222,13 +227,13 @@ __device__ inline void store_tile(const Output<Kernel, is_partial<Kernel>>& outp
 // change places. Where the order of the products goes by columns neither helps; there the sums are multiplied by a 1 that the compiler does
 // not know, so that they leave from other registers than they are added up in.
 template <class Kernel, class Store>
-__device__ inline void store_part(float* part, float one, ThreadPlace place,
-                                  const float (&sums)[Kernel::config.thread_m][Kernel::config.thread_n], Store&& store) {
-    for_each_group<Kernel>(place, sums, [&](int row, int column, const float* group) {
+__device__ inline void store_part(SumOf<Kernel>* part, float one, ThreadPlace place, const Sums<Kernel>& sums, Store&& store) {
+    for_each_group<Kernel>(place, sums, [&](int row, int column, const SumOf<Kernel>* group) {
         constexpr int width = group_of(Layouts<Kernel>::b, Kernel::config.thread_n);
-        Vector<float, width> values;
+        Vector<SumOf<Kernel>, width> values;
 #pragma unroll
-        for (int i = 0; i < width; ++i) values.element[place_in_part(i) % width] = takes_rows(Kernel::config) ? group[i] : group[i] * one;
+        for (int i = 0; i < width; ++i)
+            values.element[place_in_part(i) % width] = takes_rows(Kernel::config) ? group[i] : group[i] * to_number<SumOf<Kernel>>(one);
         store(part + row * Kernel::config.block_n + (width == 1 ? place_in_part(column) : column), values);
     });
 }
@@ -248,11 +253,12 @@ __device__ inline int slice_of_thread() {
 //                  |     |-> 1
 //                  += 1
 template <class Kernel>
-__device__ inline void add_up_slices(float (&sums)[Kernel::config.thread_m][Kernel::config.thread_n], SharedTiles<float> parts) {
+__device__ inline void add_up_slices(Sums<Kernel>& sums, SharedTiles<SumOf<Kernel>> parts) {
+    using Sum = SumOf<Kernel>;
     const int slice = slice_of_thread<Kernel>();
     const int thread = static_cast<int>(threadIdx.x) % slice_threads(Kernel::config);
     const auto for_each_sum = [&](int from_slice, auto&& visit) {
-        float* part = parts[from_slice % parts_of_slices(Kernel::config)] + thread;
+        Sum* part = parts[from_slice % parts_of_slices(Kernel::config)] + thread;
 #pragma unroll
         for (int i = 0; i < Kernel::config.thread_m; ++i) {
 #pragma unroll
@@ -262,10 +268,10 @@ __device__ inline void add_up_slices(float (&sums)[Kernel::config.thread_m][Kern
     };
 #pragma unroll
     for (int half = Kernel::config.slice_k / 2; half > 0; half /= 2) {
-        if (slice >= half && slice < 2 * half) for_each_sum(slice, [](float sum, float& place) { place = sum; });
+        if (slice >= half && slice < 2 * half) for_each_sum(slice, [](Sum sum, Sum& place) { place = sum; });
         // The second half's sums are there.
         __syncthreads();
-        if (slice < half) for_each_sum(slice + half, [](float& sum, float other) { sum += other; });
+        if (slice < half) for_each_sum(slice + half, [](Sum& sum, Sum other) { sum += other; });
     }
 }
 
@@ -273,10 +279,10 @@ __device__ inline void add_up_slices(float (&sums)[Kernel::config.thread_m][Kern
 // the blocks' shared memory, and stores it. `part`: block_m rows of block_n elements in shared memory.
 template <class Kernel, bool guarded>
 __device__ inline void store_cluster_tile(const GemmArgs& args, const Output<Kernel, is_partial<Kernel>>& output, i64 row0, i64 column0,
-                                          ThreadPlace place, const float (&sums)[Kernel::config.thread_m][Kernel::config.thread_n],
-                                          float* part) {
+                                          ThreadPlace place, const Sums<Kernel>& sums, SumOf<Kernel>* part) {
+    using Sum = SumOf<Kernel>;
     if (slice_of_thread<Kernel>() == 0)
-        store_part<Kernel>(part, args.one, place, sums, [](float* to, const auto& values) { store_vector(to, values); });
+        store_part<Kernel>(part, args.one, place, sums, [](Sum* to, const auto& values) { store_vector(to, values); });
     // Every block's part is there.
     ptx::cluster_sync();
     constexpr int vectors_per_row = Kernel::config.block_n / kSumVector;
@@ -288,11 +294,11 @@ __device__ inline void store_cluster_tile(const GemmArgs& args, const Output<Ker
         // A thread that reads parts must also store their sum: the parts are then there before the thread meets the others and a block may
         // end.
         if (guarded && (row0 + row >= output.rows || column0 + column >= output.columns)) continue;
-        Vector<float, kSumVector> parts[Kernel::config.cluster];
+        Vector<Sum, kSumVector> parts[Kernel::config.cluster];
 #pragma unroll
         for (int r = 0; r < Kernel::config.cluster; ++r) parts[r] = load_vector<kSumVector>(ptx::mapa(part, r) + vector * kSumVector);
-        const Vector<float, kSumVector> sum = sum_of_parts(parts);
-        float results[kSumVector];
+        const Vector<Sum, kSumVector> sum = sum_of_parts(parts);
+        Sum results[kSumVector];
 #pragma unroll
         for (int i = 0; i < kSumVector; ++i) results[i] = sum.element[place_in_part(i)];
         output.template store<kSumVector, guarded>(row0 + row, column0 + column, results);
@@ -303,8 +309,8 @@ __device__ inline void store_cluster_tile(const GemmArgs& args, const Output<Ker
 
 // `part`: where a cluster's blocks show each other their sums.
 template <class Kernel>
-__device__ inline void store_results_of(const GemmArgs& args, const WorkItem& item, ThreadPlace place,
-                                        const float (&sums)[Kernel::config.thread_m][Kernel::config.thread_n], float* part) {
+__device__ inline void store_results_of(const GemmArgs& args, const WorkItem& item, ThreadPlace place, const Sums<Kernel>& sums,
+                                        SumOf<Kernel>* part) {
     const auto output = output_of<Kernel>(args, item);
     store_by_boundary<Kernel>(args, item, [&]<bool guarded>() {
         if constexpr (Kernel::config.cluster > 1)
@@ -325,14 +331,15 @@ __device__ inline auto stretches_of(const Arguments<Kernel>& args, const WorkIte
 
 template <class Kernel>
 struct Tiles {
-    SharedTiles<float> a;
-    SharedTiles<float> b;
+    using T = SumOf<Kernel>;
+    SharedTiles<T> a;
+    SharedTiles<T> b;
     // Barriers of the tiles that the copy engine brings.
     unsigned long long* barriers = nullptr;
 
     __device__ explicit Tiles(SharedMemory& shared)
-        : a(shared.take<float, tile_elements(Layouts<Kernel>::a), Kernel::config.stages>()),
-          b(shared.take<float, tile_elements(Layouts<Kernel>::b), Kernel::config.stages>()) {
+        : a(shared.take<T, tile_elements(Layouts<Kernel>::a), Kernel::config.stages>()),
+          b(shared.take<T, tile_elements(Layouts<Kernel>::b), Kernel::config.stages>()) {
         if constexpr (brings_by_tma(Kernel::config)) barriers = shared.take<unsigned long long, barriers_of(Kernel::config)>()[0];
     }
 
@@ -340,24 +347,23 @@ struct Tiles {
     __device__ auto pipeline(const Arguments<Kernel>& args, const WorkItem& item) const {
         if constexpr (brings_by_tma(Kernel::config)) {
             const auto batch = [&](i64 stride) { return stride != 0 ? static_cast<int>(item.batch) : 0; };
-            return TmaPipeline<float, Layouts<Kernel>::a, Layouts<Kernel>::b, threads(Kernel::config) / 32, Kernel>(
+            return TmaPipeline<T, Layouts<Kernel>::a, Layouts<Kernel>::b, threads(Kernel::config) / 32, Kernel>(
                 {&args.tiles_a, static_cast<int>(item.row0), batch(args.stride_a), a},
                 {&args.tiles_b, static_cast<int>(item.column0), batch(args.stride_b), b}, barriers, item.k_begin, item.tiles);
         } else {
-            using CopyA = TileCopy<float, Layouts<Kernel>::a, threads(Kernel::config), Kernel>;
-            using CopyB = TileCopy<float, Layouts<Kernel>::b, threads(Kernel::config), Kernel>;
-            return TilePipeline<CopyA, CopyB, Kernel::config.stages>(CopyA(static_cast<const float*>(args.a) + item.batch * args.stride_a,
-                                                                           args.lda, item.row0, args.m, item.k_begin, item.k_end),
-                                                                     CopyB(static_cast<const float*>(args.b) + item.batch * args.stride_b,
-                                                                           args.ldb, item.column0, args.n, item.k_begin, item.k_end),
-                                                                     a, b, item.tiles);
+            using CopyA = TileCopy<T, Layouts<Kernel>::a, threads(Kernel::config), Kernel>;
+            using CopyB = TileCopy<T, Layouts<Kernel>::b, threads(Kernel::config), Kernel>;
+            return TilePipeline<CopyA, CopyB, Kernel::config.stages>(
+                CopyA(static_cast<const T*>(args.a) + item.batch * args.stride_a, args.lda, item.row0, args.m, item.k_begin, item.k_end),
+                CopyB(static_cast<const T*>(args.b) + item.batch * args.stride_b, args.ldb, item.column0, args.n, item.k_begin, item.k_end),
+                a, b, item.tiles);
         }
     }
 };
 
 // A 0 that is made of all that the warp has read (ReadBits): of sums to which each vector of a fragment contributes.
 template <class Kernel>
-__device__ inline unsigned zero_after(float one, const float (&sums)[Kernel::config.thread_m][Kernel::config.thread_n]) {
+__device__ inline unsigned zero_after(float one, const Sums<Kernel>& sums) {
     constexpr int group_a = group_of(Layouts<Kernel>::a, Kernel::config.thread_m);
     constexpr int group_b = group_of(Layouts<Kernel>::b, Kernel::config.thread_n);
     constexpr int vectors_a = Kernel::config.thread_m / group_a;
@@ -389,7 +395,7 @@ __device__ inline WholeTiles whole_tiles(const WorkItem& item) {
 // sums = the item's rows of A * its columns of B, over its part of K, and of that over the slices that are the thread's.
 template <class Kernel>
 __device__ inline void multiply_item(const Arguments<Kernel>& args, const WorkItem& item, ThreadPlace place, const Tiles<Kernel>& tiles,
-                                     float (&sums)[Kernel::config.thread_m][Kernel::config.thread_n]) {
+                                     Sums<Kernel>& sums) {
     auto pipeline = tiles.pipeline(args, item);
     constexpr int depth = slice_depth(Kernel::config);
     FragmentsOfA<Kernel> a(tiles.a, place.m, slice_of_thread<Kernel>() * depth);
@@ -469,15 +475,15 @@ __device__ inline void multiply_stretch(const GemmArgs& args, ThreadPlace place,
     if (threadIdx.x == 0) *progress = line.stretch_of(blockIdx.x).begin;
     __syncthreads();
     while (what_is_left().begin < what_is_left().end) {
-        float sums[Kernel::config.thread_m][Kernel::config.thread_n];
+        Sums<Kernel> sums;
         multiply_item<Kernel>(args, first_work_item<Kernel>(args, line, what_is_left()), place, tiles, sums);
         const Stretch left = what_is_left();
         if (line.phases_of_first_tile(left) == line.phases) {
             store_results_of<Kernel>(args, first_work_item<Kernel>(args, line, left), place, sums, nullptr);
         } else {
             const i64 part = line.part_of(blockIdx.x, line.first_tile(left));
-            store_part<Kernel>(static_cast<float*>(args.workspace) + part * (Kernel::config.block_m * Kernel::config.block_n), args.one,
-                               place, sums, [](float* to, const auto& values) { store_vector_global(to, values); });
+            store_part<Kernel>(static_cast<SumOf<Kernel>*>(args.workspace) + part * (Kernel::config.block_m * Kernel::config.block_n),
+                               args.one, place, sums, [](SumOf<Kernel>* to, const auto& values) { store_vector_global(to, values); });
         }
         // Everyone has read the last tile of A and B, and what was left, before the next item's come.
         __syncthreads();
@@ -500,6 +506,7 @@ __device__ inline int number_of_block(const Arguments<Kernel>& args) {
 template <class Kernel>
 __device__ void kernel(const Arguments<Kernel>& args) {
     static_assert(first_violation(Kernel::config, Kernel::signature) == nullptr);
+    using T = SumOf<Kernel>;
     SharedMemory shared;
     if constexpr (pack::packs_beside(Kernel::config)) {
         if (number_of_block<Kernel>(args) < 0) {
@@ -512,7 +519,7 @@ __device__ void kernel(const Arguments<Kernel>& args) {
     }
     if constexpr (leaves_strips_to_pack(Kernel::config)) {
         if (number_of_block<Kernel>(args) < 0) {
-            float* const parts = shared.take<float, strips::shared_elements(threads(Kernel::config))>()[0];
+            T* const parts = shared.take<T, strips::shared_elements(threads(Kernel::config))>()[0];
             wait_for_previous_kernel();
             strips::Strips<Kernel, threads(Kernel::config)>(args, args.strips, parts).add_up();
             return;
@@ -523,13 +530,13 @@ __device__ void kernel(const Arguments<Kernel>& args) {
     if constexpr (Kernel::config.stream_k != 0) {
         multiply_stretch<Kernel>(args, place, tiles, shared.take<i64, 1>().first);
     } else {
-        SharedTiles<float> part{};
-        if constexpr (Kernel::config.cluster > 1) part = shared.take<float, Kernel::config.block_m * Kernel::config.block_n>();
-        SharedTiles<float> slice_parts{};
+        SharedTiles<T> part{};
+        if constexpr (Kernel::config.cluster > 1) part = shared.take<T, Kernel::config.block_m * Kernel::config.block_n>();
+        SharedTiles<T> slice_parts{};
         if constexpr (Kernel::config.slice_k > 1)
-            slice_parts = shared.take<float, Kernel::config.block_m * Kernel::config.block_n, parts_of_slices(Kernel::config)>();
+            slice_parts = shared.take<T, Kernel::config.block_m * Kernel::config.block_n, parts_of_slices(Kernel::config)>();
         const WorkItem item = work_item<Kernel>(args, static_cast<unsigned>(number_of_block<Kernel>(args)));
-        float sums[Kernel::config.thread_m][Kernel::config.thread_n];
+        Sums<Kernel> sums;
         multiply_item<Kernel>(args, item, place, tiles, sums);
         if constexpr (Kernel::config.slice_k > 1) add_up_slices<Kernel>(sums, slice_parts);
         store_results_of<Kernel>(args, item, place, sums, part.first);

@@ -1,6 +1,7 @@
 // This file says what a simt kernel needs and allows (kernel.cuh).
 #pragma once
 
+#include "tmm/number/arithmetic.h"
 #include "tmm/steps/pack/rules.h"
 #include "tmm/steps/pack/strips.h"
 #include "tmm/tile/shared_layout.h"
@@ -106,12 +107,13 @@ struct TileLayout {
     bool padded;
 };
 
-constexpr TileLayout tile_layout(bool rows_along_k, int outer, const KernelConfig& c, int alignment, bool packed) {
+// aligned: to so many elements each row of the matrix is aligned.
+constexpr TileLayout tile_layout(bool rows_along_k, int outer, const KernelConfig& c, int aligned, bool packed) {
     const bool lines_along_k = rows_along_k && c.along_k != 0;
     const bool turned = rows_along_k && !lines_along_k;
-    const int aligned = alignment / 4 < c.vector_width ? alignment / 4 : c.vector_width;
+    const int together = aligned < c.vector_width ? aligned : c.vector_width;
     const bool async_copy = c.async_copy == 1 || brings_by_tma(c) || (c.async_copy == 2 && !turned);
-    const int vector = turned && async_copy ? 1 : aligned;
+    const int vector = turned && async_copy ? 1 : together;
     return TileLayout{.rows_along_k = rows_along_k,
                       .lines_along_k = lines_along_k,
                       .outer = outer,
@@ -123,10 +125,10 @@ constexpr TileLayout tile_layout(bool rows_along_k, int outer, const KernelConfi
                       .padded = packed && pack::divides_depth(c.block_k)};
 }
 constexpr TileLayout layout_a(const KernelConfig& c, const KernelSignature& s) {
-    return tile_layout(s.op_a == Operation::none, c.block_m, c, s.align_a, pack::packs_a(c));
+    return tile_layout(s.op_a == Operation::none, c.block_m, c, s.align_a / size_of(s.type_a), pack::packs_a(c));
 }
 constexpr TileLayout layout_b(const KernelConfig& c, const KernelSignature& s) {
-    return tile_layout(s.op_b == Operation::transpose, c.block_n, c, s.align_b, pack::packs_b(c));
+    return tile_layout(s.op_b == Operation::transpose, c.block_n, c, s.align_b / size_of(s.type_b), pack::packs_b(c));
 }
 constexpr int tile_elements(const TileLayout& l) {
     return (l.lines_along_k ? l.outer : l.depth) * l.line_distance;
@@ -153,19 +155,19 @@ constexpr int barriers_of(const KernelConfig& c) {
 }
 
 constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
-    const i64 bytes = shared_tile_bytes<float>(tile_elements(layout_a(c, s)), c.stages) +
-                      shared_tile_bytes<float>(tile_elements(layout_b(c, s)), c.stages) +
-                      (c.slice_k > 1 ? shared_tile_bytes<float>(c.block_m * c.block_n, parts_of_slices(c)) : 0) +
-                      (c.cluster > 1 ? shared_tile_bytes<float>(c.block_m * c.block_n) : 0) +
+    const i64 bytes = shared_tile_bytes(s.type_a, tile_elements(layout_a(c, s)), c.stages) +
+                      shared_tile_bytes(s.type_b, tile_elements(layout_b(c, s)), c.stages) +
+                      (c.slice_k > 1 ? shared_tile_bytes(sum_type(s), c.block_m * c.block_n, parts_of_slices(c)) : 0) +
+                      (c.cluster > 1 ? shared_tile_bytes(sum_type(s), c.block_m * c.block_n) : 0) +
                       (c.stream_k != 0 ? shared_tile_bytes<i64>(1) : 0) +
                       (brings_by_tma(c) ? shared_tile_bytes<unsigned long long>(barriers_of(c)) : 0);
-    const i64 for_strips = leaves_strips_to_pack(c) ? strips::shared_bytes(threads(c)) : 0;
+    const i64 for_strips = leaves_strips_to_pack(c) ? strips::shared_bytes(threads(c), s) : 0;
     return bytes > for_strips ? bytes : for_strips;
 }
 
 // Squares that a packer has under way, in the memory that the product's tiles take in other blocks.
 constexpr int packer_stages(const KernelConfig& c, const KernelSignature& s) {
-    const i64 fit = shared_bytes(c, s) / pack::square_bytes();
+    const i64 fit = shared_bytes(c, s) / pack::square_bytes(s.type_a);
     return fit < 8 ? static_cast<int>(fit) : 8;
 }
 
@@ -225,13 +227,15 @@ constexpr const char* tma_violation(const KernelConfig& c, const KernelSignature
         return "TMA needs rows of A and B that start at multiples of 16 bytes: align=16, lda and ldb multiples of 4, or operands packed";
     if (c.vector_width != 4) return "with async_copy=3 vector_width is 4";
     if (c.block_m > kLargestBox || c.block_n > kLargestBox) return "TMA brings tiles of up to 256 rows and columns";
-    if (c.block_m % 4 != 0 || c.block_n % 4 != 0 || c.block_m * c.block_k % 32 != 0 || c.block_n * c.block_k % 32 != 0)
+    const int bytes = size_of(s.type_a);
+    if (c.block_m * bytes % 16 != 0 || c.block_n * bytes % 16 != 0 || c.block_m * c.block_k * bytes % 128 != 0 ||
+        c.block_n * c.block_k * bytes % 128 != 0)
         return "TMA brings lines of a multiple of 16 bytes to tiles of a multiple of 128";
     return nullptr;
 }
 
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
-    if (const char* violation = float_types_violation(s)) return violation;
+    if (const char* violation = one_type_violation(s)) return violation;
     if (c.thread_m < 1 || c.thread_m > 16 || c.thread_n < 1 || c.thread_n > 16) return "thread_m and thread_n are 1 to 16";
     if (c.block_m < 1 || c.block_n < 1 || c.block_m % c.thread_m != 0 || c.block_n % c.thread_n != 0)
         return "block_m and block_n must be multiples of thread_m and thread_n";
@@ -273,6 +277,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.pack_ab < 0 || c.pack_ab > 7 || c.pack_ab == kPacksBeside) return "pack_ab is 0 to 3, or 5 to 7";
     if (pack::packs_beside(c)) {
         if (!brings_by_tma(c)) return "only where the copy engine brings tiles (async_copy=3) do blocks of the product pack, too";
+        if (s.type_a != ElementType::f32) return "blocks of the product pack floats";
         if (c.split_k != 1) return "operands are packed beside the product from K's beginning on: split_k is 1";
         if (!pack::can_pack(threads(c)))
             return "packers go through squares of 64 by 64: the block's threads are 64 or a larger power of two";

@@ -14,6 +14,7 @@
 // through registers anyway: each thread multiplies its k of a square with those of the other operand's few lines.
 #pragma once
 
+#include "tmm/number/number.cuh"
 #include "tmm/steps/pack/rules.h"
 #include "tmm/tile/previous_kernel.cuh"
 #include "tmm/tile/shared_memory.cuh"
@@ -24,8 +25,9 @@ namespace tmm::pack {
 
 // An operand whose copies have room for `lines` lines of `outer` elements, and where they go. The first `depth` of its k are copied, and as
 // many lines are written as `written` says.
+template <class T>
 struct Operand {
-    const float* matrix;
+    const T* matrix;
     i64 ld;
     i64 stride;
     i64 outer;
@@ -33,7 +35,7 @@ struct Operand {
     i64 depth;
     i64 lines;
     i64 written;
-    float* packed;
+    T* packed;
     PackedStrip strip{};
 };
 
@@ -49,18 +51,19 @@ constexpr int up_to_a_square(i64 left) {
 }
 
 // A square of a batch of operands: where it begins, in the matrix and in the copy, in the strip's few lines and in its sums.
+template <class T>
 struct Square {
-    const float* from;
-    float* to;
+    const T* from;
+    T* to;
     SquareEdges edges;
-    const float* few;
-    float* sums;
+    const T* few;
+    T* sums;
 };
 
 // turned: the operand's rows run along K. 32 bits count the squares: copies have 1 KB for each at least, and where they have less (pad),
 // wgmma counts its tiles so as well.
-template <bool turned>
-__device__ inline Square find_square(const Operand& operand, unsigned number) {
+template <bool turned, class T>
+__device__ inline Square<T> find_square(const Operand<T>& operand, unsigned number) {
     const unsigned across = static_cast<unsigned>((operand.outer + kTile - 1) / kTile);
     const unsigned along_k = static_cast<unsigned>(squares_along_k(operand.depth));
     const unsigned row_of_squares = number / across;
@@ -73,16 +76,17 @@ __device__ inline Square find_square(const Operand& operand, unsigned number) {
             operand.packed + (batch * operand.lines + k0) * packed_ld(operand.outer) + outer0,
             {up_to_a_square(operand.outer - outer0), last ? static_cast<int>(operand.depth - k0) : kTile,
              last ? static_cast<int>(operand.written - k0) : kTile},
-            operand.strip.few + batch * operand.strip.stride + k0 * operand.strip.k_distance,
-            operand.strip.sums + (batch * strip_parts(operand.k) + k0 / kTile * kRows) * operand.strip.lines * workspace_ld(operand.outer) +
-                outer0};
+            static_cast<const T*>(operand.strip.few) + batch * operand.strip.stride + k0 * operand.strip.k_distance,
+            static_cast<T*>(operand.strip.sums) +
+                (batch * strip_parts(operand.k) + k0 / kTile * kRows) * operand.strip.lines * workspace_ld(operand.outer) + outer0};
 }
 
 // Shared memory in which a block brings together what its threads hold of a square.
+template <class T>
 struct SharedSquare {
-    float* turning;
+    T* turning;
     // A strip's few lines, kFewOfLine elements of each.
-    float* few;
+    T* few;
 };
 
 // A thread's place in a square: it copies kOfRow k of one outer line, and where few are left beyond the square one more.
@@ -92,11 +96,12 @@ struct PlaceInSquare {
 };
 
 // The elements of the strip's few lines that the thread brings.
+template <class T>
 struct FewOfThread {
-    float in_square = 0;
-    float beyond = 0;
+    T in_square = 0;
+    T beyond = 0;
 
-    __device__ FewOfThread(const Square& square, const PackedStrip& strip) {
+    __device__ FewOfThread(const Square<T>& square, const PackedStrip& strip) {
         const PlaceInSquare place;
         const auto element = [&](int k) {
             const bool exists = place.row < strip.lines && k < square.edges.k;
@@ -105,7 +110,7 @@ struct FewOfThread {
         in_square = element(place.lane);
         if (place.lane < kRows) beyond = element(kTile + place.lane);
     }
-    __device__ void store(float* few) const {
+    __device__ void store(T* few) const {
         const PlaceInSquare place;
         few[place.row * kFewOfLine + place.lane] = in_square;
         if (place.lane < kRows) few[place.row * kFewOfLine + kTile + place.lane] = beyond;
@@ -113,40 +118,41 @@ struct FewOfThread {
 };
 
 // values, beyond: what the thread copies.
-__device__ inline void multiply_strip(const Square& square, const PackedStrip& strip, i64 sums_ld, const float (&values)[kOfRow],
-                                      float beyond, const float* few) {
+template <class T>
+__device__ inline void multiply_strip(const Square<T>& square, const PackedStrip& strip, i64 sums_ld, const T (&values)[kOfRow], T beyond,
+                                      const T* few) {
     const auto [lane, row] = PlaceInSquare{};
 #pragma unroll 1
     for (int line = 0; line < strip.lines; ++line, few += kFewOfLine) {
-        float sum = beyond * few[kTile + row];
+        T sum = beyond * few[kTile + row];
 #pragma unroll
         for (int i = 0; i < kOfRow; i += kVector) {
-            const Vector<float, kVector> four = load_vector<kVector>(few + row * kOfRow + i);
+            const Vector<T, kVector> four = load_vector<kVector>(few + row * kOfRow + i);
 #pragma unroll
-            for (int j = 0; j < kVector; ++j) sum = fmaf(values[i + j], four.element[j], sum);
+            for (int j = 0; j < kVector; ++j) sum = multiply_add(values[i + j], four.element[j], sum);
         }
         if (lane < square.edges.outer) square.sums[(row * strip.lines + line) * sums_ld + lane] = sum;
     }
 }
 
 // All of a square's elements are under way at once. inside: no edge cuts it.
-template <bool turned, bool inside, bool with_strip>
-__device__ inline void copy_elements(const Square& square, const Operand& operand, const SharedSquare& shared) {
+template <bool turned, bool inside, bool with_strip, class T>
+__device__ inline void copy_elements(const Square<T>& square, const Operand<T>& operand, const SharedSquare<T>& shared) {
     const i64 ld = operand.ld;
     const i64 packed_ld = tmm::packed_ld(operand.outer);
     const auto [lane, row] = PlaceInSquare{};
     const SquareEdges& edges = square.edges;
     const int rows = turned ? edges.outer : edges.k;
     const int columns = turned ? edges.k : edges.outer;
-    float values[kOfRow];
-    const float* from = square.from + row * kOfRow * ld + lane;
+    T values[kOfRow];
+    const T* from = square.from + row * kOfRow * ld + lane;
 #pragma unroll
     for (int i = 0; i < kOfRow; ++i, from += ld) values[i] = inside || (row * kOfRow + i < rows && lane < columns) ? *from : 0;
-    float beyond = 0;
+    T beyond = 0;
     if (!inside && row + kTile < edges.k && lane < edges.outer)
         beyond = square.from[turned ? lane * ld + row + kTile : (row + kTile) * ld + lane];
     if constexpr (with_strip) {
-        const FewOfThread few(square, operand.strip);
+        const FewOfThread<T> few(square, operand.strip);
         // The few lines of the last square have been read before they are written anew.
         __syncthreads();
         few.store(shared.few);
@@ -164,7 +170,7 @@ __device__ inline void copy_elements(const Square& square, const Operand& operan
 #pragma unroll
         for (int i = 0; i < kOfRow; ++i) values[i] = shared.turning[lane * (kTile + 1) + row * kOfRow + i];
     }
-    float* to = square.to + row * kOfRow * packed_ld + lane;
+    T* to = square.to + row * kOfRow * packed_ld + lane;
 #pragma unroll
     for (int i = 0; i < kOfRow; ++i, to += packed_ld) {
         if (inside || (row * kOfRow + i < edges.lines && lane < edges.outer)) *to = values[i];
@@ -176,8 +182,8 @@ __device__ inline void copy_elements(const Square& square, const Operand& operan
     if constexpr (with_strip) multiply_strip(square, operand.strip, workspace_ld(operand.outer), values, beyond, shared.few);
 }
 
-template <bool turned, bool with_strip>
-__device__ inline void copy_square(const Operand& operand, const Square& square, const SharedSquare& shared) {
+template <bool turned, bool with_strip, class T>
+__device__ inline void copy_square(const Operand<T>& operand, const Square<T>& square, const SharedSquare<T>& shared) {
     const SquareEdges& edges = square.edges;
     if (edges.outer == kTile && edges.k == kTile && edges.lines == kTile)
         copy_elements<turned, true, with_strip>(square, operand, shared);
@@ -193,24 +199,26 @@ __device__ void kernel(const PackArgs& args) {
     const i64 lines = packed_depth(args.k);
     const i64 depth = args.depth < args.k ? args.depth : args.k;
     const i64 written = args.depth < args.k ? args.depth : args.lines;
-    float* const packed_a = static_cast<float*>(args.workspace);
-    float* const packed_b = packed_a + (Kernel::step.a ? packed_elements(args.m, args.k, args.batch) : 0);
-    const Operand a{
-        static_cast<const float*>(args.a), args.lda, args.stride_a, args.m, args.k, depth, lines, written, packed_a, args.with_a};
-    const Operand b{
-        static_cast<const float*>(args.b), args.ldb, args.stride_b, args.n, args.k, depth, lines, written, packed_b, args.with_b};
+    // A strip's sums have the type of A's and B's elements.
+    using T = SumOf<Kernel>;
+    T* const packed_a = static_cast<T*>(args.workspace);
+    T* const packed_b = packed_a + (Kernel::step.a ? packed_elements(args.m, args.k, args.batch) : 0);
+    const Operand<T> a{
+        static_cast<const T*>(args.a), args.lda, args.stride_a, args.m, args.k, depth, lines, written, packed_a, args.with_a};
+    const Operand<T> b{
+        static_cast<const T*>(args.b), args.ldb, args.stride_b, args.n, args.k, depth, lines, written, packed_b, args.with_b};
     const unsigned squares_a = Kernel::step.a ? static_cast<unsigned>(tiles(args.m, depth, args.batch)) : 0;
     const unsigned squares = squares_a + (Kernel::step.b ? static_cast<unsigned>(tiles(args.n, depth, args.batch)) : 0);
     const auto find = [&](unsigned number) {
         return number < squares_a ? find_square<turned_a>(a, number) : find_square<turned_b>(b, number - squares_a);
     };
     // The block's first square is found while the kernel before this one ends.
-    Square square = blockIdx.x < squares ? find(blockIdx.x) : Square{};
+    Square<T> square = blockIdx.x < squares ? find(blockIdx.x) : Square<T>{};
     wait_for_previous_kernel();
     if (args.squares && blockIdx.x == 0 && threadIdx.x < kMostPackers) args.squares[threadIdx.x] = 0;
     SharedMemory memory;
-    SharedSquare shared{.turning = memory.take<float, kSquareElements>()[0], .few = nullptr};
-    if constexpr (Kernel::step.strips) shared.few = memory.take<float, kMostStripLines * kFewOfLine>()[0];
+    SharedSquare<T> shared{.turning = memory.take<T, kSquareElements>()[0], .few = nullptr};
+    if constexpr (Kernel::step.strips) shared.few = memory.take<T, kMostStripLines * kFewOfLine>()[0];
     for (unsigned number = blockIdx.x; number < squares;) {
         if (number < squares_a)
             copy_square<turned_a, Kernel::step.strips>(a, square, shared);

@@ -66,7 +66,7 @@ public:
     }
 
 private:
-    struct TurnedSquare : Square {
+    struct TurnedSquare : Square<float> {
         bool turned;
         // Whether the square is copied by 16 bytes: it is turned, and its rows are aligned so.
         bool vectors;

@@ -1,6 +1,7 @@
 // This file says what a pack kernel needs and allows (kernel.cuh), and where it leaves the operands.
 #pragma once
 
+#include "tmm/number/arithmetic.h"
 #include "tmm/tile/shared_layout.h"
 #include "tmm/vocabulary/args.h"
 #include "tmm/vocabulary/config.h"
@@ -33,12 +34,12 @@ struct PackersArgs {
 struct PackedStrip {
     // 0 where there is no strip.
     int lines = 0;
-    const float* few = nullptr;
+    const void* few = nullptr;
     // Elements of `few` from one line, one k and one member of the batch to the next.
     i64 line_distance = 0;
     i64 k_distance = 0;
     i64 stride = 0;
-    float* sums = nullptr;
+    void* sums = nullptr;
 };
 
 // What `pack` is told: of how many k it packs lines, and how many lines it writes, those past K with zeros; the counters of the blocks that
@@ -147,15 +148,15 @@ constexpr int threads(const Pack&) {
 constexpr int kSquareElements = kTile * (kTile + 1);
 // Elements that are moved at once where they are aligned.
 constexpr int kVector = 4;
-constexpr i64 square_bytes() {
-    return shared_tile_bytes<float>(kSquareElements);
+constexpr i64 square_bytes(ElementType type) {
+    return shared_tile_bytes(type, kSquareElements);
 }
-constexpr i64 shared_bytes(const Pack& p) {
-    return square_bytes() + (p.strips ? shared_tile_bytes<float>(kMostStripLines * kFewOfLine) : 0);
+constexpr i64 shared_bytes(const Pack& p, const KernelSignature& s) {
+    return square_bytes(s.type_a) + (p.strips ? shared_tile_bytes(s.type_a, kMostStripLines * kFewOfLine) : 0);
 }
 
 constexpr const char* first_violation(const Pack& p, const KernelSignature& s) {
-    if (const char* violation = float_types_violation(s)) return violation;
+    if (const char* violation = one_type_violation(s)) return violation;
     if (!p.a && !p.b) return "pack copies A, B or both";
     if (p.blocks_per_sm < 1) return "an SM holds one block of pack at least";
     return nullptr;

@@ -21,9 +21,11 @@ namespace tmm::strips {
 
 template <class Kernel, int threads>
 class Strips {
+    using Sum = SumOf<Kernel>;
+
 public:
     // All threads of the block construct one. shared: shared_elements(threads) elements of shared memory.
-    __device__ Strips(const GemmArgs& args, const StripsArgs& strips, float* shared) : args_(args), strips_(strips), shared_(shared) {}
+    __device__ Strips(const GemmArgs& args, const StripsArgs& strips, Sum* shared) : args_(args), strips_(strips), shared_(shared) {}
 
     // Does the block's share of the pieces of work.
     __device__ void add_up() {
@@ -57,12 +59,12 @@ private:
         const i64 ld = workspace_ld(outer);
         const i64 parts = pack::strip_parts(args_.k);
         const int place = static_cast<int>(threadIdx.x) % 32 * kVector;
-        Vector<float, kVector> sums = {};
+        Vector<Sum, kVector> sums = {};
         if (first + place < outer) {
-            const float* const sums_of_line = strip.sums + (batch * parts * strip.lines + line) * ld + first + place;
+            const Sum* const sums_of_line = static_cast<const Sum*>(strip.sums) + (batch * parts * strip.lines + line) * ld + first + place;
 #pragma unroll 4
             for (i64 part = threadIdx.x / 32; part < parts; part += warps) {
-                const Vector<float, kVector> more = load_vector<kVector>(sums_of_line + part * strip.lines * ld);
+                const Vector<Sum, kVector> more = load_vector<kVector>(sums_of_line + part * strip.lines * ld);
 #pragma unroll
                 for (int i = 0; i < kVector; ++i) sums.element[i] += more.element[i];
             }
@@ -71,7 +73,7 @@ private:
         // All warps' sums are there.
         __syncthreads();
         for (int i = static_cast<int>(threadIdx.x); i < kSums && first + i < outer; i += threads) {
-            float sum = 0;
+            Sum sum = 0;
 #pragma unroll
             for (int warp = 0; warp < warps; ++warp) sum += shared_[warp * kSums + i];
             if constexpr (of_columns)
@@ -85,14 +87,14 @@ private:
         const i64 row = number / strips_.with_a.lines;
         const i64 column = number % strips_.with_a.lines;
         const auto line_of = [&](const PackedStrip& strip, i64 line) {
-            return strip.few + batch * strip.stride + line * strip.line_distance;
+            return static_cast<const Sum*>(strip.few) + batch * strip.stride + line * strip.line_distance;
         };
-        const float* const a = line_of(strips_.with_b, row);
-        const float* const b = line_of(strips_.with_a, column);
-        float sum = 0;
+        const Sum* const a = line_of(strips_.with_b, row);
+        const Sum* const b = line_of(strips_.with_a, column);
+        Sum sum = 0;
 #pragma unroll 4
         for (i64 k = threadIdx.x; k < args_.k; k += threads)
-            sum = fmaf(a[k * strips_.with_b.k_distance], b[k * strips_.with_a.k_distance], sum);
+            sum = multiply_add(a[k * strips_.with_b.k_distance], b[k * strips_.with_a.k_distance], sum);
 #pragma unroll
         for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, distance);
         if (threadIdx.x % 32 == 0) shared_[threadIdx.x / 32] = sum;
@@ -103,13 +105,13 @@ private:
         store(batch, args_.m + row, args_.n + column, sum);
     }
 
-    __device__ void store(i64 batch, i64 row, i64 column, float sum) const {
+    __device__ void store(i64 batch, i64 row, i64 column, Sum sum) const {
         output_to_c<Kernel>(args_, batch).store_element(row, column, sum);
     }
 
     const GemmArgs& args_;
     const StripsArgs& strips_;
-    float* shared_;
+    Sum* shared_;
 };
 
 }  // namespace tmm::strips

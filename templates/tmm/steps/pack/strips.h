@@ -25,8 +25,8 @@ constexpr int kSums = 32 * kVector;
 constexpr int shared_elements(int threads) {
     return threads / 32 * kSums;
 }
-constexpr i64 shared_bytes(int threads) {
-    return shared_tile_bytes<float>(shared_elements(threads));
+constexpr i64 shared_bytes(int threads, const KernelSignature& s) {
+    return shared_tile_bytes(sum_type(s), shared_elements(threads));
 }
 
 // Pieces of work: so many sums of a line, or, where the product leaves rows and columns, one element of the corner between them.

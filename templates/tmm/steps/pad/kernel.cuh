@@ -93,8 +93,8 @@ __device__ inline void copy_piece(const PadOperand& operand, const Piece& piece)
 
 // Turns the block's square of a matrix. source: rows of `columns` elements; the copy: rows of `rows` elements.
 __device__ inline void turn(const void* source, i64 rows, i64 columns, i64 ld, i64 stride, i64 batch, void* copy, float* shared) {
-    const pack::Operand operand{static_cast<const float*>(source), ld, stride, rows, columns, columns, columns, columns,
-                                static_cast<float*>(copy)};
+    const pack::Operand<float> operand{static_cast<const float*>(source), ld, stride, rows, columns, columns, columns, columns,
+                                       static_cast<float*>(copy)};
     const unsigned squares = static_cast<unsigned>(pack::tiles(rows, columns, batch));
     if (blockIdx.x < squares)
         pack::copy_square<true, false>(operand, pack::find_square<true>(operand, blockIdx.x), {.turning = shared, .few = nullptr});

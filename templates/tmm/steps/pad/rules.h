@@ -116,7 +116,7 @@ constexpr int threads(const Pad&) {
 }
 // The shared memory holds a square where an operand is turned.
 constexpr i64 shared_bytes(const Pad& p, const KernelSignature& s) {
-    return turns_a(p, s) || turns_b(p, s) ? pack::square_bytes() : 0;
+    return turns_a(p, s) || turns_b(p, s) ? pack::square_bytes(s.type_a) : 0;
 }
 
 constexpr const char* first_violation(const Pad& p, const KernelSignature& s) {

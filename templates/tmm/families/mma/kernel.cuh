@@ -90,7 +90,7 @@ private:
 
 // The sums that a lane holds of a warp's rectangle of C: those of 16 x 8 products.
 template <class Kernel>
-using Sums = float[warp_rows(Kernel::config) / kSquare][warp_columns(Kernel::config) / 8][4];
+using Sums = Sum[warp_rows(Kernel::config) / kSquare][warp_columns(Kernel::config) / 8][4];
 
 // sums += fragments of A * fragments of B.
 template <class Kernel>
@@ -126,12 +126,12 @@ __device__ inline void store_sums(const Output& output, i64 row0, i64 column0, c
         for (int half = 0; half < 2; ++half) {
 #pragma unroll
             for (int j = 0; j < warp_columns(Kernel::config) / 8; j += 2) {
-                float group[4];
+                Sum group[4];
 #pragma unroll
                 for (int e = 0; e < 2; ++e) {
-                    const float left = sums[i][j][half * 2 + e];
-                    const float right = sums[i][j + 1][half * 2 + e];
-                    const float received = __shfl_xor_sync(0xffffffffu, upper ? left : right, 1);
+                    const Sum left = sums[i][j][half * 2 + e];
+                    const Sum right = sums[i][j + 1][half * 2 + e];
+                    const Sum received = __shfl_xor_sync(0xffffffffu, upper ? left : right, 1);
                     group[e] = upper ? received : left;
                     group[2 + e] = upper ? right : received;
                 }

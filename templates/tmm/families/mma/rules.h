@@ -7,6 +7,9 @@
 
 namespace tmm::mma {
 
+// The type in which the instruction adds up products.
+using Sum = float;
+
 // mma.sync multiplies 16 x 16 of A by 16 x 8 of B; two such products side by side make a square of C.
 constexpr int kSquare = 16;
 // Elements of 16 bytes: a row of the 8 x 8 matrices that ldmatrix reads.

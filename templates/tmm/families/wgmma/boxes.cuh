@@ -159,8 +159,8 @@ private:
     }
 
     __device__ void fill_box(const WorkItem& item, int group_row, int group_column, int box, int lane,
-                             const float (&sums)[result_n(Kernel::config, Kernel::signature) / 2]) const {
-        const auto result = [&](int row, int column, float sum, C before, float alpha) {
+                             const Sum (&sums)[result_n(Kernel::config, Kernel::signature) / 2]) const {
+        const auto result = [&](int row, int column, Sum sum, C before, Sum alpha) {
             const PlaceInC to = place_in_c(item, group_row, group_column, box);
             const i64 row_of_c = within<Target, i64>(to.y + row, rows_of_c<Kernel>(args_));
             const i64 column_of_c = within<Target, i64>(to.x + column, columns_);
@@ -177,8 +177,8 @@ private:
     }
     // result(row, column, sum, before, alpha): a sum's result; rows and columns are counted from the box's first ones.
     template <int columns, class Result>
-    __device__ void put_results(const WorkItem& item, int box, int lane,
-                                const float (&sums)[result_n(Kernel::config, Kernel::signature) / 2], Result&& result) const {
+    __device__ void put_results(const WorkItem& item, int box, int lane, const Sum (&sums)[result_n(Kernel::config, Kernel::signature) / 2],
+                                Result&& result) const {
         if constexpr (columns > 0) {
             const auto put = [&](auto&& made) {
                 put_sums<Kernel, C, Kernel::signature.type_c, columns, box_brings_values(Kernel::signature)>(
@@ -188,11 +188,11 @@ private:
             };
             // Where nothing was multiplied, sums that the first product would have replaced are not set.
             if (first_product_replaces(Kernel::config, Kernel::signature) && item.tiles == 0)
-                put([&](int row, int column, float, C before) { return result(row, column, 0.0f, before, 1.0f); });
+                put([&](int row, int column, Sum, C before) { return result(row, column, 0.0f, before, 1.0f); });
             else if (scalars_.alpha == 1.0f)
-                put([&](int row, int column, float sum, C before) { return result(row, column, sum, before, 1.0f); });
+                put([&](int row, int column, Sum sum, C before) { return result(row, column, sum, before, 1.0f); });
             else
-                put([&](int row, int column, float sum, C before) { return result(row, column, sum, before, scalars_.alpha); });
+                put([&](int row, int column, Sum sum, C before) { return result(row, column, sum, before, scalars_.alpha); });
         }
     }
 

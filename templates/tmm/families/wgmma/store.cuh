@@ -20,7 +20,7 @@ namespace tmm::wgmma {
 // The sums of a warpgroup, or what a gate makes of them, 64 rows at a time.
 template <int rows, int columns>
 struct SumsOf {
-    float of[rows / kRows][columns / 2];
+    Sum of[rows / kRows][columns / 2];
 };
 template <class Kernel>
 using Sums = SumsOf<group_m(Kernel::config), group_n(Kernel::config)>;
@@ -39,7 +39,7 @@ __device__ inline TileOutput<Kernel> tile_output(const GemmArgs& args, const Wor
 
 // Calls visit with the row and column, within 64 x n, of each of a thread's sums.
 template <int count, class Visit>
-__device__ inline void for_each_sum(const float (&sums)[count], int lane, int first_column, int columns, Visit&& visit) {
+__device__ inline void for_each_sum(const Sum (&sums)[count], int lane, int first_column, int columns, Visit&& visit) {
 #pragma unroll
     for (int column = 0; column < columns; column += 8) {
 #pragma unroll
@@ -49,13 +49,13 @@ __device__ inline void for_each_sum(const float (&sums)[count], int lane, int fi
 
 // The same for the pairs of neighbours that a thread has.
 template <int count, class Visit>
-__device__ inline void for_each_pair(const float (&sums)[count], int lane, int first_column, int columns, Visit&& visit) {
+__device__ inline void for_each_pair(const Sum (&sums)[count], int lane, int first_column, int columns, Visit&& visit) {
 #pragma unroll
     for (int column = 0; column < columns; column += 8) {
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
             const int sum = (first_column + column) / 2 + half * 2;
-            visit(lane / 4 + half * 8, column + lane % 4 * 2, Vector<float, 2>{sums[sum], sums[sum + 1]});
+            visit(lane / 4 + half * 8, column + lane % 4 * 2, Vector<Sum, 2>{sums[sum], sums[sum + 1]});
         }
     }
 }
@@ -64,9 +64,9 @@ __device__ inline void for_each_pair(const float (&sums)[count], int lane, int f
 // made(row, column, sum, before) makes it, in type T. Rows and columns are C's, counted from those of the first of these sums. before: the
 // value that stood there, where it is needed (over). type: T's type, where it has 16 bits.
 template <class Kernel, class T, ElementType type, int columns, bool over, int count, class Made, class Place>
-__device__ inline void put_sums(const float (&sums)[count], int lane, int first_column, Made&& made, Place&& place) {
+__device__ inline void put_sums(const Sum (&sums)[count], int lane, int first_column, Made&& made, Place&& place) {
     constexpr bool transposed = Kernel::config.swap_ab != 0;
-    const auto made_in_c = [&](int row, int column, float sum, T before) {
+    const auto made_in_c = [&](int row, int column, Sum sum, T before) {
         return transposed ? made(column, row, sum, before) : made(row, column, sum, before);
     };
     if constexpr (sizeof(T) == 2) {
@@ -102,12 +102,12 @@ __device__ inline void put_sums(const float (&sums)[count], int lane, int first_
             ptx::stmatrix_x2<transposed>(to, {pair(c, 0, before[0]), pair(c, 1, before[1])});
         }
     } else if constexpr (transposed) {
-        for_each_sum(sums, lane, first_column, columns, [&](int row, int column, float sum) {
+        for_each_sum(sums, lane, first_column, columns, [&](int row, int column, Sum sum) {
             T* const to = place(column, row, 0, 0);
             *to = made_in_c(row, column, sum, over ? *to : T{});
         });
     } else {
-        for_each_pair(sums, lane, first_column, columns, [&](int row, int column, Vector<float, 2> pair) {
+        for_each_pair(sums, lane, first_column, columns, [&](int row, int column, Vector<Sum, 2> pair) {
             T* const to = place(row, column, 0, 0);
             const Vector<T, 2> before = over ? load_vector<2>(to) : Vector<T, 2>{};
             for (int i = 0; i < 2; ++i) pair.element[i] = made_in_c(row, column + i, pair.element[i], before.element[i]);
@@ -120,7 +120,7 @@ __device__ inline void put_sums(const float (&sums)[count], int lane, int first_
 // edges as far as they exist. With swap_ab the sums' rows are C's columns.
 template <class Kernel, int columns>
 __device__ inline void store_columns(const TileOutput<Kernel>& output, int lane, int left, int right,
-                                     const float (&sums)[result_n(Kernel::config, Kernel::signature) / 2], int first_column,
+                                     const Sum (&sums)[result_n(Kernel::config, Kernel::signature) / 2], int first_column,
                                      unsigned char* staged_bytes) {
     using O = TileOutput<Kernel>;
     using S = Staged<O>;
@@ -134,7 +134,7 @@ __device__ inline void store_columns(const TileOutput<Kernel>& output, int lane,
     const int column0 = Kernel::config.swap_ab ? left : right;
     T* const staged = reinterpret_cast<T*>(staged_bytes);
     put_sums<Kernel, T, O::Target::signature.type_c, columns, false>(
-        sums, lane, first_column, [&](int row, int column, float sum, T) { return S::made(output, row0 + row, column0 + column, sum); },
+        sums, lane, first_column, [&](int row, int column, Sum sum, T) { return S::made(output, row0 + row, column0 + column, sum); },
         [&](int row, int column, int rows_on, int columns_on) { return staged + (row + rows_on) * distance + column + columns_on; });
     // The warp's sums are there.
     __syncwarp();
@@ -183,14 +183,14 @@ __device__ inline void store_columns(const TileOutput<Kernel>& output, int lane,
 // The same where C's rows start at any element of 16 bits.
 template <class Kernel, int columns>
 __device__ inline void store_unaligned_columns(const TileOutput<Kernel>& output, const UnalignedRows<TileOutput<Kernel>>& rows, int lane,
-                                               int left, int right, const float (&sums)[result_n(Kernel::config, Kernel::signature) / 2],
+                                               int left, int right, const Sum (&sums)[result_n(Kernel::config, Kernel::signature) / 2],
                                                int first_column) {
     constexpr int distance = staged_distance(Kernel::config, Kernel::signature, columns);
     using Target = typename TileOutput<Kernel>::Target;
-    const auto made = [&, results = output.results](int row, int column, float sum) {
+    const auto made = [&, results = output.results](int row, int column, Sum sum) {
         return results.element(within<Target>(row, output.rows), within<Target>(column, output.columns), sum, {});
     };
-    for_each_sum(sums, lane, first_column, columns, [&](int row, int column, float sum) {
+    for_each_sum(sums, lane, first_column, columns, [&](int row, int column, Sum sum) {
         if constexpr (Kernel::config.swap_ab)
             *rows.template at<distance>(column, row) = made(right + column, left + row, sum);
         else
@@ -246,7 +246,7 @@ __device__ inline void store_tile(const TileOutput<Kernel>& output, int group_ro
 // The blocks of a cluster hold parts of one tile's sums. Each adds up its share of the tile, in the order of the ranks, out of all
 // the blocks' shared memory, and stores it. `part`: the tile in rows of C, over the tiles that have been multiplied.
 template <class Kernel>
-__device__ inline void show_part(int group_row, int group_column, const Sums<Kernel>& sums, float* part) {
+__device__ inline void show_part(int group_row, int group_column, const Sums<Kernel>& sums, Sum* part) {
     constexpr int distance = part_distance(Kernel::config);
     const int thread = ptx::thread_here();
     const int lane = thread % 32;
@@ -256,9 +256,9 @@ __device__ inline void show_part(int group_row, int group_column, const Sums<Ker
         const int left = group_row + i * kRows + warp * kWarpRows;
         if constexpr (Kernel::config.swap_ab) {
             for_each_sum(sums.of[i], lane, 0, group_n(Kernel::config),
-                         [&](int row, int column, float sum) { part[(group_column + column) * distance + left + row] = sum; });
+                         [&](int row, int column, Sum sum) { part[(group_column + column) * distance + left + row] = sum; });
         } else {
-            for_each_pair(sums.of[i], lane, 0, group_n(Kernel::config), [&](int row, int column, Vector<float, 2> pair) {
+            for_each_pair(sums.of[i], lane, 0, group_n(Kernel::config), [&](int row, int column, Vector<Sum, 2> pair) {
                 store_vector(part + (left + row) * distance + group_column + column, pair);
             });
         }
@@ -266,7 +266,7 @@ __device__ inline void show_part(int group_row, int group_column, const Sums<Ker
 }
 
 template <class Kernel>
-__device__ inline void store_cluster_tile(const TileOutput<Kernel>& output, int thread, const float* part) {
+__device__ inline void store_cluster_tile(const TileOutput<Kernel>& output, int thread, const Sum* part) {
     constexpr int width = 4;
     constexpr int row_length = Kernel::config.swap_ab ? Kernel::config.block_m : Kernel::config.block_n;
     constexpr int vectors = Kernel::config.block_m * Kernel::config.block_n / width;
@@ -290,14 +290,14 @@ __device__ inline void store_cluster_tile(const TileOutput<Kernel>& output, int 
                 if (vector < vectors && output.has(row + 1, column + 1)) visit(i, row, column);
             }
         };
-        Vector<float, width> parts[together][Kernel::config.cluster];
+        Vector<Sum, width> parts[together][Kernel::config.cluster];
         for_each_turn([&](int i, int row, int column) {
 #pragma unroll
             for (int r = 0; r < Kernel::config.cluster; ++r)
                 parts[i][r] = load_vector<width>(ptx::mapa(part, r) + row * part_distance(Kernel::config) + column);
         });
         for_each_turn([&](int i, int row, int column) {
-            const Vector<float, width> sums = sum_of_parts(parts[i]);
+            const Vector<Sum, width> sums = sum_of_parts(parts[i]);
             output.template store_to_row<width>(row, column, sums.element);
         });
     }

@@ -54,8 +54,7 @@ __device__ inline ThreadPlace thread_place() {
 template <class Kernel>
 class Ring {
 public:
-    __device__ Ring(float* tiles, unsigned long long* barriers)
-        : tiles_(tiles), full_(barriers), empty_(barriers + Kernel::config.stages) {}
+    __device__ Ring(Real* tiles, unsigned long long* barriers) : tiles_(tiles), full_(barriers), empty_(barriers + Kernel::config.stages) {}
 
     // One thread calls this; the caller sees to it that all threads know of the barriers.
     __device__ void init() const {
@@ -71,14 +70,14 @@ public:
         const int k = static_cast<int>(place.split * args.k_per_split) + tile * Kernel::config.block_k;
         const int batch_few = args.stride(is_swapped<Kernel>) != 0 ? static_cast<int>(place.batch) : 0;
         const int batch_many = args.stride(!is_swapped<Kernel>) != 0 ? static_cast<int>(place.batch) : 0;
-        float* const few = tile_of(stage);
+        Real* const few = tile_of(stage);
         ptx::cp_async_bulk_tensor_3d(few, &args.few, k, static_cast<int>(place.row0), batch_few, full_ + stage);
         ptx::cp_async_bulk_tensor_3d(few + few_elements(Kernel::config), &args.many, k, static_cast<int>(place.column0), batch_many,
                                      full_ + stage);
     }
 
     // Waits for a tile, and returns its place.
-    __device__ const float* landed(int tile) const {
+    __device__ const Real* landed(int tile) const {
         const int stage = tile % Kernel::config.stages;
         wait(full_ + stage, tile / Kernel::config.stages);
         return tile_of(stage);
@@ -90,19 +89,19 @@ public:
     }
 
 private:
-    __device__ float* tile_of(int stage) const { return tiles_ + stage * stage_elements(Kernel::config); }
+    __device__ Real* tile_of(int stage) const { return tiles_ + stage * stage_elements(Kernel::config); }
     // round: how often the stage was used before.
     __device__ static void wait(unsigned long long* barrier, int round) { wait_for_phase(barrier, static_cast<unsigned>(round) & 1); }
 
-    float* tiles_;
+    Real* tiles_;
     unsigned long long* full_;
     unsigned long long* empty_;
 };
 
 // sums += the slice's lines of few times those of many. few, many: the thread's first vectors.
 template <class Kernel>
-__device__ inline void multiply(const float* few, const float* many, float (&sums)[Kernel::config.thread_m * Kernel::config.thread_n]) {
-    using Four = Vector<float, kVector>;
+__device__ inline void multiply(const Real* few, const Real* many, Real (&sums)[Kernel::config.thread_m * Kernel::config.thread_n]) {
+    using Four = Vector<Real, kVector>;
 #pragma unroll
     for (int k = 0; k < slice_depth(Kernel::config); k += kLine) {
         Four columns[Kernel::config.thread_n];
@@ -120,7 +119,7 @@ __device__ inline void multiply(const float* few, const float* many, float (&sum
             for (int step = 0; step < kVector; ++step) {
 #pragma unroll
                 for (int j = 0; j < Kernel::config.thread_n; ++j) {
-                    float& sum = sums[i * Kernel::config.thread_n + j];
+                    Real& sum = sums[i * Kernel::config.thread_n + j];
                     sum = fmaf(row.element[step], columns[j].element[step], sum);
                 }
             }
@@ -130,7 +129,7 @@ __device__ inline void multiply(const float* few, const float* many, float (&sum
 
 // A 0 that is made of all that the warp has read (ReadBits): of sums of each row and of each column.
 template <class Kernel>
-__device__ inline unsigned zero_after(float one, const float (&sums)[Kernel::config.thread_m * Kernel::config.thread_n]) {
+__device__ inline unsigned zero_after(float one, const Real (&sums)[Kernel::config.thread_m * Kernel::config.thread_n]) {
     ReadBits bits(one);
 #pragma unroll
     for (int i = 0; i < (Kernel::config.thread_m > Kernel::config.thread_n ? Kernel::config.thread_m : Kernel::config.thread_n); ++i)
@@ -144,13 +143,13 @@ __device__ inline unsigned zero_after(float one, const float (&sums)[Kernel::con
 //     distance 4   | lane 0: 0 … 3               | lane 4: 4 … 7               |   in eighths of the sums
 //     distance 2   | lane 0: 0 1  | lane 2: 2 3  | lane 4: 4 5  | lane 6: 6 7  |
 template <int left, int distance = kLanesAlongK / 2, int count>
-__device__ inline void add_up_lanes(float (&sums)[count]) {
+__device__ inline void add_up_lanes(Real (&sums)[count]) {
     constexpr int half = left / 2;
     const bool takes_second = (threadIdx.x & distance) != 0;
 #pragma unroll
     for (int i = 0; i < half; ++i) {
-        const float kept = takes_second ? sums[half + i] : sums[i];
-        const float given = takes_second ? sums[i] : sums[half + i];
+        const Real kept = takes_second ? sums[half + i] : sums[i];
+        const Real given = takes_second ? sums[i] : sums[half + i];
         sums[i] = kept + __shfl_xor_sync(0xffffffffu, given, distance);
     }
     if constexpr (distance > 1) add_up_lanes<half, distance / 2>(sums);
@@ -158,8 +157,8 @@ __device__ inline void add_up_lanes(float (&sums)[count]) {
 
 // part: block_m rows of block_n elements.
 template <class Kernel>
-__device__ inline void store_eighth(float* part, const ThreadPlace& here,
-                                    const float (&sums)[Kernel::config.thread_m * Kernel::config.thread_n]) {
+__device__ inline void store_eighth(Real* part, const ThreadPlace& here,
+                                    const Real (&sums)[Kernel::config.thread_m * Kernel::config.thread_n]) {
     constexpr int columns = Kernel::config.thread_n;
     constexpr int eighth = Kernel::config.thread_m * columns / kLanesAlongK;
     constexpr bool whole_rows = eighth % columns == 0;
@@ -177,7 +176,7 @@ __device__ void kernel(const SkinnyArgs& args) {
     static_assert(first_violation(Kernel::config, Kernel::signature) == nullptr);
     static_assert(sums_of_slices(Kernel::config) <= ring_elements(Kernel::config));
     SharedMemory shared;
-    float* const tiles = shared.take<float, ring_elements(Kernel::config)>()[0];
+    Real* const tiles = shared.take<Real, ring_elements(Kernel::config)>()[0];
     unsigned long long* const barriers = shared.take<unsigned long long, skinny::barriers(Kernel::config)>()[0];
     const Ring<Kernel> ring(tiles, barriers);
     if (threadIdx.x == 0) {
@@ -202,13 +201,13 @@ __device__ void kernel(const SkinnyArgs& args) {
     const ThreadPlace here = thread_place<Kernel>();
     const int few_offset = here.row0 * Kernel::config.block_k + here.k0;
     const int many_offset = few_elements(Kernel::config) + here.column0 * Kernel::config.block_k + here.k0;
-    float sums[Kernel::config.thread_m * Kernel::config.thread_n] = {};
+    Real sums[Kernel::config.thread_m * Kernel::config.thread_n] = {};
     for (int tile = 0; tile < tile_count; ++tile) {
         const int next = tile - refill_behind(Kernel::config) + Kernel::config.stages;
         if (threadIdx.x == 0 && next >= Kernel::config.stages && next < tile_count) ring.bring(args, place, next);
         // The warp multiplies together again.
         __syncwarp();
-        const float* const stage = ring.landed(tile);
+        const Real* const stage = ring.landed(tile);
         multiply<Kernel>(stage + few_offset, stage + many_offset, sums);
         ring.release(tile, zero_after<Kernel>(args.one, sums));
     }

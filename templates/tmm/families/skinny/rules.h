@@ -17,6 +17,9 @@ struct SkinnyArgs : GemmArgs {
 
 namespace skinny {
 
+// What elements are, and what they are summed in.
+using Real = float;
+
 // How many of a warp's lanes share the k of one line of shared memory: as many vectors fill all banks.
 constexpr int kLanesAlongK = 8;
 constexpr int kVector = 4;
@@ -53,7 +56,7 @@ constexpr int stage_elements(const KernelConfig& c) {
     return (c.block_m + c.block_n) * c.block_k;
 }
 constexpr int stage_bytes(const KernelConfig& c) {
-    return stage_elements(c) * 4;
+    return stage_elements(c) * static_cast<int>(sizeof(Real));
 }
 // While a tile is multiplied, the stage of the tile so many tiles before it is filled anew. After two tiles all warps have most likely read
 // it, and nobody waits; after one tile one stage more is under way, which counts where memory is waited for otherwise (on an H200, up to
@@ -74,7 +77,7 @@ constexpr int barriers(const KernelConfig& c) {
     return 2 * c.stages;
 }
 constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature&) {
-    return shared_tile_bytes<float>(ring_elements(c)) + shared_tile_bytes<unsigned long long>(barriers(c));
+    return shared_tile_bytes<Real>(ring_elements(c)) + shared_tile_bytes<unsigned long long>(barriers(c));
 }
 
 // Rows of both operands run along K.

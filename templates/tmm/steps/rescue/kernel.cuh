@@ -19,20 +19,20 @@ struct ProductOf : Kernel {
     static constexpr KernelConfig config = Kernel::step.tile;
 };
 
-template <class Kernel>
-using Sums = float[Kernel::config.thread_m][Kernel::config.thread_n];
+using simt::Sums;
 
 // total += sums, which then begin anew with what that lost: a float (Knuth, The Art of Computer Programming, volume 2, 4.2.2, theorem B),
 // or nothing where the total is not finite.
 template <class Kernel>
 __device__ inline void promote(Sums<Kernel>& total, Sums<Kernel>& sums) {
+    using Sum = SumOf<Kernel>;
 #pragma unroll
     for (int i = 0; i < Kernel::config.thread_m; ++i) {
 #pragma unroll
         for (int j = 0; j < Kernel::config.thread_n; ++j) {
-            const float sum = total[i][j] + sums[i][j];
-            const float added = sum - total[i][j];
-            const float lost = (total[i][j] - (sum - added)) + (sums[i][j] - added);
+            const Sum sum = total[i][j] + sums[i][j];
+            const Sum added = sum - total[i][j];
+            const Sum lost = (total[i][j] - (sum - added)) + (sums[i][j] - added);
             total[i][j] = sum;
             sums[i][j] = lost - lost == 0 ? lost : 0;
         }
@@ -40,13 +40,15 @@ __device__ inline void promote(Sums<Kernel>& total, Sums<Kernel>& sums) {
 }
 
 template <class Kernel>
-__device__ inline void multiply(const GemmArgs& args, const WorkItem& item, SharedTiles<float> tiles_a, SharedTiles<float> tiles_b) {
+__device__ inline void multiply(const GemmArgs& args, const WorkItem& item, SharedTiles<SumOf<Kernel>> tiles_a,
+                                SharedTiles<SumOf<Kernel>> tiles_b) {
+    using T = SumOf<Kernel>;
     const simt::ThreadPlace place = simt::thread_place<Kernel>();
-    using CopyA = TileCopy<float, simt::Layouts<Kernel>::a, simt::threads(Kernel::config), Kernel>;
-    using CopyB = TileCopy<float, simt::Layouts<Kernel>::b, simt::threads(Kernel::config), Kernel>;
+    using CopyA = TileCopy<T, simt::Layouts<Kernel>::a, simt::threads(Kernel::config), Kernel>;
+    using CopyB = TileCopy<T, simt::Layouts<Kernel>::b, simt::threads(Kernel::config), Kernel>;
     TilePipeline<CopyA, CopyB, Kernel::config.stages> pipeline(
-        CopyA(static_cast<const float*>(args.a) + item.batch * args.stride_a, args.lda, item.row0, args.m, item.k_begin, item.k_end),
-        CopyB(static_cast<const float*>(args.b) + item.batch * args.stride_b, args.ldb, item.column0, args.n, item.k_begin, item.k_end),
+        CopyA(static_cast<const T*>(args.a) + item.batch * args.stride_a, args.lda, item.row0, args.m, item.k_begin, item.k_end),
+        CopyB(static_cast<const T*>(args.b) + item.batch * args.stride_b, args.ldb, item.column0, args.n, item.k_begin, item.k_end),
         tiles_a, tiles_b, item.tiles);
     simt::FragmentsOfA<Kernel> a(tiles_a, place.m, 0);
     simt::FragmentsOfB<Kernel> b(tiles_b, place.n, 0);
@@ -75,12 +77,13 @@ template <class Kernel>
 __device__ void kernel(const RescueArgs& args) {
     static_assert(first_violation(Kernel::step, Kernel::signature) == nullptr);
     using Product = ProductOf<Kernel>;
+    using T = SumOf<Product>;
     constexpr int stages = Product::config.stages;
     wait_for_previous_kernel();
     if (!planes::any_unfit(args.unfit_a, args.unfit_b)) return;
     SharedMemory shared;
-    const SharedTiles<float> tiles_a = shared.take<float, tile_elements(simt::Layouts<Product>::a), stages>();
-    const SharedTiles<float> tiles_b = shared.take<float, tile_elements(simt::Layouts<Product>::b), stages>();
+    const SharedTiles<T> tiles_a = shared.take<T, tile_elements(simt::Layouts<Product>::a), stages>();
+    const SharedTiles<T> tiles_b = shared.take<T, tile_elements(simt::Layouts<Product>::b), stages>();
     const auto all = static_cast<unsigned>(items(Kernel::step, args.m, args.n, args.batch, args.split_k));
     for (unsigned index = blockIdx.x; index < all; index += gridDim.x)
         multiply<Product>(args, work_item<Product>(args, index), tiles_a, tiles_b);

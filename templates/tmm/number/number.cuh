@@ -22,6 +22,14 @@ template <class Kernel>
 using NumberOf = Number<Kernel::signature.type_a, Kernel::signature.type_b, Kernel::signature.type_c, Kernel::signature.type_bias,
                         arithmetic_of(Kernel::signature).accumulator, arithmetic_of(Kernel::signature).scalar>;
 template <class Kernel>
+using ElementOfA = typename NumberOf<Kernel>::A;
+template <class Kernel>
+using ElementOfB = typename NumberOf<Kernel>::B;
+template <class Kernel>
+using ElementOfC = typename NumberOf<Kernel>::C;
+template <class Kernel>
+using ElementOfBias = typename NumberOf<Kernel>::Bias;
+template <class Kernel>
 using SumOf = typename NumberOf<Kernel>::Sum;
 template <class Kernel>
 using ScalarOf = typename NumberOf<Kernel>::Scalar;

@@ -69,7 +69,7 @@ __device__ inline ScalarOf<Kernel> bias_at(const EpilogueArgs& args, i64 place) 
     if constexpr (Kernel::signature.bias == BiasAxis::none)
         return 0;
     else
-        return to_number<ScalarOf<Kernel>>(static_cast<const Element<Kernel::signature.type_bias>*>(args.bias)[place]);
+        return to_number<ScalarOf<Kernel>>(static_cast<const ElementOfBias<Kernel>*>(args.bias)[place]);
 }
 template <class Kernel>
 __device__ inline ScalarOf<Kernel> bias_at(const OperandsOf<Kernel>& operands, i64 row, i64 column) {
@@ -83,16 +83,16 @@ __device__ inline ScalarOf<Kernel> bias_at(const OperandsOf<Kernel>& operands, i
 // else wait for memory. `threads` threads call it together.
 template <class Kernel>
 __device__ inline void prefetch_bias(const EpilogueArgs& args, i64 first, int count, i64 extent, int thread, int threads) {
-    constexpr int line = 128 / static_cast<int>(sizeof(Element<Kernel::signature.type_bias>));
+    constexpr int line = 128 / static_cast<int>(sizeof(ElementOfBias<Kernel>));
     for (int i = thread * line; i < count && first + i < extent; i += threads * line)
-        ptx::prefetch_l2(static_cast<const Element<Kernel::signature.type_bias>*>(args.bias) + first + i);
+        ptx::prefetch_l2(static_cast<const ElementOfBias<Kernel>*>(args.bias) + first + i);
 }
 
 // The same for the residual's elements of a tile of C, which begins in that row and column.
 template <class Kernel>
 __device__ inline void prefetch_residual(const GemmArgs& args, i64 first_row, i64 first_column, i64 batch, int rows, int columns,
                                          int thread, int threads) {
-    using C = Element<Kernel::signature.type_c>;
+    using C = ElementOfC<Kernel>;
     constexpr int line = 128 / static_cast<int>(sizeof(C));
     const int lines = (columns + line - 1) / line;
     const C* const residual = static_cast<const C*>(args.epilogue.residual) + batch * args.epilogue.stride_r;
@@ -111,7 +111,7 @@ __device__ inline ScalarOf<Kernel> residual_at(const OperandsOf<Kernel>& operand
     } else {
         const EpilogueArgs& args = operands.args;
         return to_number<ScalarOf<Kernel>>(
-            static_cast<const Element<Kernel::signature.type_c>*>(args.residual)[batch * args.stride_r + row * args.ldr + column]);
+            static_cast<const ElementOfC<Kernel>*>(args.residual)[batch * args.stride_r + row * args.ldr + column]);
     }
 }
 

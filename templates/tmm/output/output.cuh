@@ -54,7 +54,7 @@ __device__ inline OutputScalars<Kernel> output_scalars(const GemmArgs& args) {
 // which is another one for partial results.
 template <class Target, class Index = i64>
 struct Results {
-    using C = Element<Target::signature.type_c>;
+    using C = ElementOfC<Target>;
     using Sum = SumOf<Target>;
     using Scalar = ScalarOf<Target>;
 
@@ -108,20 +108,19 @@ struct Results {
 
 // Stores a sum's result to its place c. What is needed is passed by value, here and below, so that no store can be taken to change it.
 template <class Target, class Index>
-__device__ inline void store_result(Element<Target::signature.type_c>* c, Results<Target, Index> results, Index row, Index column,
-                                    SumOf<Target> sum) {
+__device__ inline void store_result(ElementOfC<Target>* c, Results<Target, Index> results, Index row, Index column, SumOf<Target> sum) {
     ScalarOf<Target> result = results.template at<false>(row, column, sum, {});
     if constexpr (Target::signature.reads_c) {
         if (results.scalars.beta != 0) result = results.template at<true>(row, column, sum, *c);
     }
-    *c = to_element<Element<Target::signature.type_c>>(result);
+    *c = to_element<ElementOfC<Target>>(result);
 }
 
 // The results of neighbouring sums of a row in place of what stands in `elements`, which counts where they are results over C.
 template <bool over, class Target, class Index, int width>
-__device__ inline void finish(Vector<Element<Target::signature.type_c>, width>& elements, const Results<Target, Index>& results, Index row,
-                              Index column, const SumOf<Target>* sums) {
-    using C = Element<Target::signature.type_c>;
+__device__ inline void finish(Vector<ElementOfC<Target>, width>& elements, const Results<Target, Index>& results, Index row, Index column,
+                              const SumOf<Target>* sums) {
+    using C = ElementOfC<Target>;
 #pragma unroll
     for (int i = 0; i < width; ++i)
         elements.element[i] = to_element<C>(results.template at<over>(row, column + i, sums[i], over ? elements.element[i] : C{}));
@@ -129,9 +128,9 @@ __device__ inline void finish(Vector<Element<Target::signature.type_c>, width>& 
 
 // Stores the results of `width` neighbouring sums of a row, of which the first `valid` exist, to their places from c on.
 template <int width, class Target, class Index>
-__device__ inline void store_results(Element<Target::signature.type_c>* c, Results<Target, Index> results, Index row, Index column,
+__device__ inline void store_results(ElementOfC<Target>* c, Results<Target, Index> results, Index row, Index column,
                                      const SumOf<Target>* sums, int valid) {
-    using C = Element<Target::signature.type_c>;
+    using C = ElementOfC<Target>;
     constexpr int aligned = Target::signature.align_c / static_cast<int>(sizeof(C));
     constexpr int access = aligned < width ? aligned : width;
     if constexpr (access > 1) {
@@ -160,7 +159,7 @@ __device__ inline void store_results(Element<Target::signature.type_c>* c, Resul
 template <class Kernel, bool partial = false, class Index = i64>
 struct Output {
     using Target = ResultOf<Kernel, partial>;
-    using C = Element<Target::signature.type_c>;
+    using C = ElementOfC<Target>;
     using Sum = SumOf<Kernel>;
 
     C* first;

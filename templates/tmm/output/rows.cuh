@@ -33,7 +33,7 @@ __device__ inline Vector<ScalarOf<Kernel>, width> load_bias(const EpilogueArgs& 
     using Scalar = ScalarOf<Kernel>;
     Vector<Scalar, width> bias;
     if constexpr (Kernel::signature.bias == BiasAxis::columns) {
-        using Bias = Element<Kernel::signature.type_bias>;
+        using Bias = ElementOfBias<Kernel>;
         constexpr int bytes = width * static_cast<int>(sizeof(Bias));
         const Bias* const first = static_cast<const Bias*>(args.bias) + place;
         const bool aligned = reinterpret_cast<unsigned long long>(first) % (bytes < 16 ? bytes : 16) == 0;
@@ -50,11 +50,9 @@ __device__ inline Vector<ScalarOf<Kernel>, width> load_bias(const EpilogueArgs& 
 
 // Neighbouring elements of the residual, which is aligned to all of them.
 template <int width, class Target>
-__device__ inline Vector<Element<Target::signature.type_c>, width> load_residual(const OperandsOf<Target>& operands, i64 row, i64 column,
-                                                                                 i64 batch) {
+__device__ inline Vector<ElementOfC<Target>, width> load_residual(const OperandsOf<Target>& operands, i64 row, i64 column, i64 batch) {
     const EpilogueArgs& args = operands.args;
-    return load_vector<width>(static_cast<const Element<Target::signature.type_c>*>(args.residual) + batch * args.stride_r +
-                              row * args.ldr + column);
+    return load_vector<width>(static_cast<const ElementOfC<Target>*>(args.residual) + batch * args.stride_r + row * args.ldr + column);
 }
 
 // The row, or the last one in the place of those that do not exist: what is read twice costs less than a branch, behind which what rows

@@ -28,7 +28,7 @@ struct Operands {
     static constexpr bool many_in_chunks = comes_in_chunks(Kernel::config, Kernel::signature.type_a, align_many, neighbours);
     static constexpr bool few_in_chunks =
         few_along_k(Kernel::config, Kernel::signature) && comes_in_chunks(Kernel::config, Kernel::signature.type_a, align_few, steps);
-    using T = Element<Kernel::signature.type_a>;
+    using T = ElementOfA<Kernel>;
 
     i64 ld_few;
     i64 ld_many;

@@ -154,7 +154,7 @@ struct CopyOf<T, layout, Kernel, true> {
 template <class Kernel>
 __device__ void kernel(const GemmArgs& args) {
     static_assert(first_violation(Kernel::config, Kernel::signature) == nullptr);
-    using T = Element<Kernel::signature.type_a>;
+    using T = ElementOfA<Kernel>;
     SharedMemory shared;
     const SharedTiles<T> tiles_a = shared.take<T, tile_elements(Layouts<Kernel>::a), Kernel::config.stages>();
     const SharedTiles<T> tiles_b = shared.take<T, tile_elements(Layouts<Kernel>::b), Kernel::config.stages>();

@@ -27,9 +27,9 @@ __device__ void kernel(const GemmArgs& args) {
         const i64 row = tile / tiles_n % tiles_m * Kernel::config.block_m + threadIdx.x / Kernel::config.block_n;
         const i64 column = tile % tiles_n * Kernel::config.block_n + threadIdx.x % Kernel::config.block_n;
         if (row < args.m && column < args.n) {
-            const auto* a = static_cast<const typename NumberOf<Kernel>::A*>(args.a) + batch * args.stride_a +
+            const auto* a = static_cast<const ElementOfA<Kernel>*>(args.a) + batch * args.stride_a +
                             (Kernel::signature.op_a == Operation::none ? row * args.lda : row);
-            const auto* b = static_cast<const typename NumberOf<Kernel>::B*>(args.b) + batch * args.stride_b +
+            const auto* b = static_cast<const ElementOfB<Kernel>*>(args.b) + batch * args.stride_b +
                             (Kernel::signature.op_b == Operation::none ? column : column * args.ldb);
             Sum sum = 0;
             for (i64 k = 0; k < args.k; ++k) sum = multiply_add(to_number<Sum>(a[k * step_a]), to_number<Sum>(b[k * step_b]), sum);

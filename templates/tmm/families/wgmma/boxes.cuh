@@ -28,7 +28,7 @@ namespace tmm::wgmma {
 
 template <class Kernel>
 class BoxStore {
-    using C = Element<Kernel::signature.type_c>;
+    using C = ElementOfC<Kernel>;
     using P = Pipeline<Kernel>;
     // The signature that results have.
     struct Target : Kernel {

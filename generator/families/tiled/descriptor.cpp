@@ -17,7 +17,7 @@ using C = KernelConfig;
 
 std::vector<Product::Candidate> candidates(const GemmProblem& p, const DeviceInfo&) {
     std::vector<Product::Candidate> candidates;
-    if (p.type_a != ElementType::f32) return candidates;
+    if (one_type_violation(signature_of(p))) return candidates;
     for (const int width : {32, 16, 8, 4}) {
         for (const int mode : {boundary::exact, boundary::guarded}) {
             if (mode == boundary::guarded && divides(Extent{.rows = p.m, .columns = p.n}, p.k, width, width, width)) continue;

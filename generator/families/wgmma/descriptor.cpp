@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include "tmm/families/wgmma/rules.h"
 
 #include "generator/choice/cost_model.h"
 #include "generator/families/candidate_choices.h"
@@ -13,12 +12,12 @@
 #include "generator/plan/launch_plan.h"
 #include "generator/plan/workspace_estimate.h"
 #include "generator/steps/steps.h"
+#include "tmm/families/wgmma/rules.h"
 #include "tmm/number/arithmetic.h"
 #include "tmm/steps/pad/rules.h"
 #include "tmm/steps/planes/rules.h"
 
 namespace tmm {
-
 namespace {
 
 using C = KernelConfig;

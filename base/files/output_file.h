@@ -13,8 +13,8 @@ namespace tmm {
 // Which file a name leads to, whatever its spelling: links, mounts, /proc and letters' case are the system's to resolve.
 class FileIdentity {
 public:
-    // Of a file that is not there yet the directory and the name count, without the case of its letters, since some directories know none.
-    // Nothing where there is no such directory.
+    // A file that is not there yet is known by its directory and its name, without the case of its letters, since some directories know
+    // none. Nothing where there is no such directory.
     static std::optional<FileIdentity> of(const std::filesystem::path& file);
     // The open file; nothing where it is no regular one.
     static std::optional<FileIdentity> of_descriptor(int descriptor);

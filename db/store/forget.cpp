@@ -27,7 +27,7 @@ public:
 
     void remove(std::int64_t device, TuningDatabase::Forgotten& forgotten) {
         forgotten.measurements += removed("measurement", device, "x.problem_id, x.config_id, x.policy_id, x.kernel_hash", "x.id DESC");
-        // Of decisions one that was measured counts more than a later one that was predicted.
+        // A decision that was measured counts more than a later one that was predicted.
         forgotten.decisions += removed("selection", device, "x.problem_id, x.compute, x.policy_id, x.origin", "x.predicted, x.id DESC");
         if (!request_.only_superseded)
             forgotten.announcements += changed("in_flight", fmt::format("device_id = {}{}", device, of_problem()));

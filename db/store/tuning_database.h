@@ -80,7 +80,7 @@ struct LeftOut {
     int measurements = 0;
     int decisions = 0;
     int profiles = 0;
-    // Of the first one: "slice_k is 77, outside 1 … 64".
+    // What is wrong with the first one, such as "slice_k is 77, outside 1 … 64".
     std::string reason = {};
 
     bool any() const { return measurements + decisions + profiles > 0; }

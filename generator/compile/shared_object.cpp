@@ -9,7 +9,7 @@
 namespace tmm {
 namespace {
 
-// Of other machines the number is not known here: their loader refuses what is not theirs.
+// The numbers of other machines are not known here: their loader refuses what is not theirs.
 #if defined(__x86_64__)
 constexpr const char* kMachine = "x86_64";
 constexpr Elf64_Half kMachineNumber = EM_X86_64;

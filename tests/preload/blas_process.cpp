@@ -46,7 +46,7 @@ bool multiplies(int n) {
     return std::all_of(c.begin(), c.end(), is_right) && std::all_of(d.begin(), d.end(), is_right);
 }
 
-// Of the products that threads and children multiply.
+// The size of the products that threads and children multiply.
 int smallest = 12;
 
 // Multiplies until it is told to stop, or cancelled.

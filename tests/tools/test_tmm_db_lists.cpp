@@ -134,7 +134,7 @@ TEST_CASE("ls --where keeps what meets all conditions, and fails where nothing d
         CHECK_MESSAGE(contains(result.err, fmt::format("--where {}: ", wrong.condition)), result.err);
         CHECK_MESSAGE(contains(result.err, wrong.said), result.err);
     }
-    // Of very many values the least and the largest are told.
+    // Where there are very many values, the least and the largest are told.
     const auto result = tool(folder, "shipped --where 'm<0'");
     CHECK(result.status == 6);
     CHECK_MESSAGE(contains(result.err, "no winner meets it; m is from 1 to "), result.err);

@@ -31,7 +31,7 @@ const char* const kSimt = "simt 128x128x32 t8x16 s3 async3 v4 peeled split4 slic
 void fill(const std::filesystem::path& file, double factor = 1) {
     for (const char* device : {"NVIDIA H100 80GB HBM3 with a name that goes on", "host"}) {
         TuningDatabase database(file, Mode::read_write_create);
-        // Of a generation that tmm does not know nothing is said but what was decided.
+        // What was decided is all that is said of a generation that tmm does not know.
         database.set_environment(environment_of(device, device == std::string("host") ? 80 : 20));
         int number = 0;
         for (const char* shape : {kShape, "64x64x64", "8192 8192 65536 batch=12 beta=1", "3 5 7 compute=f32_strict align=4"}) {

@@ -35,7 +35,7 @@ std::string compared_text(const StaleWinners& device) {
 }  // namespace
 
 std::string difference_report(const WinnerDifference& difference, const ReportOptions& options) {
-    // Of two devices each problem's winners differ in their times, if not in their configs.
+    // The winners of two devices differ in their times, if not in their configs.
     const auto is_shown = [&](const WinnerPair& pair) { return difference.across || !pair.same_config(); };
     std::vector<WinnerRow> devices;
     for (const WinnerPair& pair : difference.pairs)

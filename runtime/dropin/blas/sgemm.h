@@ -35,7 +35,7 @@ bool may_be_served(const SgemmCall& call) noexcept;
 enum class Turn {
     tmm,
     behind,
-    // Of the function behind, and note_behind() wants to know how long it took.
+    // The function behind is to multiply, and note_behind() wants to know how long it took.
     behind_timed
 };
 Turn multiply(const SgemmCall& call) noexcept;

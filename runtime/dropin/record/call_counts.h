@@ -22,7 +22,7 @@ struct Calls {
     }
 };
 
-// Of each shape, a line of a shapes file, it knows what has not been written yet. Thread-safe, and whole in every moment in which a process
+// It knows of each shape, a line of a shapes file, what has not been written yet. Thread-safe, and whole in every moment in which a process
 // may be forked or interrupted by a signal. Shapes are never removed.
 class CallCounts {
     // A sum that is added to and taken away.

@@ -110,7 +110,7 @@ private:
     CallCounts counts_;
     std::atomic<unsigned> process_ = process_number();
     ProcessFlag writing_;
-    // Of the thread that forks.
+    // Whether this thread forks and holds the recorder meanwhile.
     static inline thread_local bool holds_for_fork_ = false;
     std::atomic<bool> has_new_shape_ = false;
     std::atomic<bool> is_ending_ = false;

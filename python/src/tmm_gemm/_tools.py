@@ -130,7 +130,8 @@ def _tuned(arguments: list[str], progress: bool) -> list[dict[str, Any]]:
 def winners(db: Optional[str] = None, gpu: Optional[str] = None) -> list[dict[str, Any]]:
     """The newest decision of each problem and device, one flat dict each: pandas.DataFrame(tmm.winners()) is a table.
 
-    db: a file, else the user's own database. gpu: only devices whose name holds this. Times are microseconds.
+    db: a file, else the user's own database. gpu: only devices whose name has these whole words; ToolError where
+    none has them. Times are microseconds.
     """
     if gpu is not None and not isinstance(gpu, str):
         raise TypeError(f"gpu is {gpu!r}; winners takes a GPU's name, such as 'H100', not its number")

@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "base/text/environment.h"
+#include "tmm/checks/verify/args.h"
+#include "tmm/checks/verify/epilogue.h"
 #include "tmm/number/arithmetic.h"
-#include "tmm/verify/args.h"
-#include "tmm/verify/epilogue.h"
 
 namespace tmm::bench {
 

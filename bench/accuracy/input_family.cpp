@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "base/text/side_by_side.h"
-#include "tmm/verify/args.h"
+#include "tmm/checks/verify/args.h"
 
 namespace tmm::bench {
 namespace {

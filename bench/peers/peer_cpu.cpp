@@ -13,7 +13,7 @@
 #include "bench/peers/plain_product.h"
 #include "bench/timing/host_replay.h"
 #include "db/store/measurement.h"
-#include "tmm/verify/epilogue.h"
+#include "tmm/checks/verify/epilogue.h"
 
 namespace tmm::bench {
 namespace {

@@ -14,7 +14,7 @@
 #include "bench/operands/operands.h"
 #include "bench/peers/plain_product.h"
 #include "generator/text/text.h"
-#include "tmm/elementwise/args.h"
+#include "tmm/checks/elementwise/args.h"
 
 namespace tmm::bench {
 namespace {
@@ -109,7 +109,7 @@ private:
 
 KernelSource make_elementwise_source(const GemmProblem& problem, const Expression& expression) {
     const KernelSignature s = signature_of(problem);
-    KernelSource source{.name = "tmm_elementwise", .text = "#include \"tmm/elementwise/kernel.cuh\"\n\n", .entries = {}};
+    KernelSource source{.name = "tmm_elementwise", .text = "#include \"tmm/checks/elementwise/kernel.cuh\"\n\n", .entries = {}};
     if (s.epilogue == Epilogue::custom) source.text += kExpressionInclude;
     source.text += fmt::format(
         "namespace {{\n"

@@ -319,13 +319,13 @@ std::string config_words(const KernelConfig& config) {
 }
 
 KernelSource make_verify_source() {
-    KernelSource source{.name = "tmm_verify", .text = "#include \"tmm/verify/kernels.cuh\"\n", .entries = {}};
+    KernelSource source{.name = "tmm_verify", .text = "#include \"tmm/checks/verify/kernels.cuh\"\n", .entries = {}};
     for (const FixedEntry& entry : kVerifyEntries) source.entries.push_back({entry.name, entry.args_type});
     return source;
 }
 
 KernelSource make_ceilings_source() {
-    KernelSource source{.name = "tmm_ceilings", .text = "#include \"tmm/ceilings/kernels.cuh\"\n", .entries = {}};
+    KernelSource source{.name = "tmm_ceilings", .text = "#include \"tmm/checks/ceilings/kernels.cuh\"\n", .entries = {}};
     for (const FixedEntry& entry : kCeilingEntries) source.entries.push_back({entry.name, entry.args_type});
     return source;
 }

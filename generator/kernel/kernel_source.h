@@ -51,10 +51,10 @@ KernelSource make_kernel_source(const KernelSignature& signature, const PlanKern
 std::string config_initialiser(const KernelConfig& config);
 std::string config_words(const KernelConfig& config);
 
-// The kernels that make operands, compute references and compare results (templates/tmm/verify/kernels.cuh).
+// The kernels that make operands, compute references and compare results (templates/tmm/checks/verify/kernels.cuh).
 KernelSource make_verify_source();
 
-// The kernels that measure what the device can do at most (templates/tmm/ceilings/kernels.cuh).
+// The kernels that measure what the device can do at most (templates/tmm/checks/ceilings/kernels.cuh).
 KernelSource make_ceilings_source();
 
 // A kernel's identity in the database: a 64-bit hash, as 16 hex digits, of stub and templates with comments and white space

@@ -10,7 +10,7 @@
 #include "generator/machine/device_info.h"
 #include "generator/plan/operand_copies.h"
 #include "generator/plan/packed_strips.h"
-#include "tmm/tile/stream.h"
+#include "tmm/schedule/stream.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/problem.h"
 

@@ -12,7 +12,7 @@
 #include "bench/accuracy/family_accuracy.h"
 #include "bench/peers/peers.h"
 #include "tests/support/slice.h"
-#include "tmm/verify/args.h"
+#include "tmm/checks/verify/args.h"
 
 using namespace tmm;
 using namespace tmm::bench;

@@ -11,7 +11,7 @@
 #include "bench/timing/roofline.h"
 #include "generator/compile/compiler.h"
 #include "runtime/plan/executable_plan.h"
-#include "tmm/ceilings/args.h"
+#include "tmm/checks/ceilings/args.h"
 #include "tuner/measure/ceilings.h"
 
 using namespace tmm;

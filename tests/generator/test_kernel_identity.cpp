@@ -114,8 +114,8 @@ TEST_CASE("a kernel's hash is that of its text, whatever was hashed before") {
     CHECK(hashes.size() == sources.size());
     // Spaces part words, and nothing else here.
     const auto hash_of = [](const std::string& text) { return source_hash({.name = "k", .text = text, .entries = {}}); };
-    const std::string include = "#include \"tmm/verify/kernels.cuh\"\n";
+    const std::string include = "#include \"tmm/checks/verify/kernels.cuh\"\n";
     CHECK(hash_of(include + "int  f ();") == hash_of(include + "\n// a comment\nint f();\n"));
     CHECK(hash_of(include + "int f();") != hash_of(include + "intf();"));
-    CHECK(hash_of(include + "#include \"tmm/verify/kernels.cuh\"\nint f();") == hash_of(include + "int f();"));
+    CHECK(hash_of(include + "#include \"tmm/checks/verify/kernels.cuh\"\nint f();") == hash_of(include + "int f();"));
 }

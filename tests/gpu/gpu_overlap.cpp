@@ -120,7 +120,7 @@ TEST_CASE("a chain of kernels that do not wait is wrong") {
     if (!has_hopper()) return;
     TemplateFiles planted = active_templates();
     const std::string wait = "ptx::griddepcontrol_wait();";
-    std::string& text = planted.at("tmm/tile/previous_kernel.cuh");
+    std::string& text = planted.at("tmm/copy/previous_kernel.cuh");
     REQUIRE(text.find(wait) != std::string::npos);
     text.erase(text.find(wait), wait.size());
     int seen = 0;

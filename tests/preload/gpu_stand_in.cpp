@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "tmm/verify/args.h"
+#include "tmm/checks/verify/args.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tmm/tile/tile_grid.h"
+#include "tmm/schedule/tile_grid.h"
 
 using namespace tmm;
 

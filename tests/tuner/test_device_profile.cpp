@@ -16,7 +16,7 @@
 #include "generator/machine/assumed_device.h"
 #include "tests/support/database_fixture.h"
 #include "tests/support/kernels/planted_testing.h"
-#include "tmm/ceilings/args.h"
+#include "tmm/checks/ceilings/args.h"
 #include "tuner/measure/measure_rates.h"
 #include "tuner/run/device_profile.h"
 

@@ -13,7 +13,7 @@
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 #include "tests/support/verification_testing.h"
-#include "tmm/verify/args.h"
+#include "tmm/checks/verify/args.h"
 #include "tuner/measure/verification.h"
 
 using namespace verification_testing;

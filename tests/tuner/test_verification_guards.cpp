@@ -10,7 +10,7 @@
 #include "generator/choice/search_space.h"
 #include "generator/text/text.h"
 #include "tests/support/verification_testing.h"
-#include "tmm/verify/args.h"
+#include "tmm/checks/verify/args.h"
 #include "tuner/measure/verification.h"
 
 using namespace verification_testing;

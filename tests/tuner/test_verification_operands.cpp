@@ -9,7 +9,7 @@
 
 #include "generator/problem/number_codec.h"
 #include "tests/support/verification_testing.h"
-#include "tmm/verify/args.h"
+#include "tmm/checks/verify/args.h"
 #include "tuner/measure/verification.h"
 
 using namespace verification_testing;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/support/verification_testing.h"
-#include "tmm/verify/args.h"
+#include "tmm/checks/verify/args.h"
 #include "tuner/measure/verification.h"
 
 #ifdef TMM_TEST_CBLAS

@@ -14,7 +14,7 @@
 #include "base/text/environment.h"
 #include "generator/compile/kernel_cache.h"
 #include "runtime/plan/executable_plan.h"
-#include "tmm/ceilings/args.h"
+#include "tmm/checks/ceilings/args.h"
 #include "tuner/measure/timing.h"
 
 namespace tmm {
@@ -224,7 +224,7 @@ std::string to_text(const CeilingLaunch& launch, const std::string& what, const 
 }
 
 KernelSource make_mma_ceilings_source() {
-    KernelSource source{.name = "tmm_mma_ceilings", .text = "#include \"tmm/ceilings/mma.cuh\"\n", .entries = {}};
+    KernelSource source{.name = "tmm_mma_ceilings", .text = "#include \"tmm/checks/ceilings/mma.cuh\"\n", .entries = {}};
     for (const MultiplyingKernel& row : kMultiplyingKernels)
         if (row.source == make_mma_ceilings_source) source.entries.push_back({row.entry, "tmm::MmaArgs"});
     return source;

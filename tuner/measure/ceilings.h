@@ -49,7 +49,7 @@ struct DeviceCeilings {
     double flop_per_us(Unit arithmetic) const;
 };
 
-// Measures the highest rates that the device can reach, by kernels that do one thing only (templates/tmm/ceilings/kernels.cuh and
+// Measures the highest rates that the device can reach, by kernels that do one thing only (templates/tmm/checks/ceilings/kernels.cuh and
 // ceilings/mma.cuh), each launched in many shapes.
 
 // The launch shape of a swept kernel.

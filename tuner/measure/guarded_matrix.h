@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "runtime/device/device.h"
-#include "tmm/verify/args.h"
+#include "tmm/checks/verify/args.h"
 
 namespace tmm {
 

@@ -20,8 +20,8 @@
 #include "generator/choice/validity.h"
 #include "generator/problem/number_codec.h"
 #include "generator/text/text.h"
-#include "tmm/verify/args.h"
-#include "tmm/verify/epilogue.h"
+#include "tmm/checks/verify/args.h"
+#include "tmm/checks/verify/epilogue.h"
 #include "tuner/measure/guarded_matrix.h"
 
 namespace tmm {

@@ -2,10 +2,11 @@
 // the member of the batch, so that an epilogue has to be written here alone.
 #pragma once
 
+#include "tmm/copy/vector.cuh"
 #include "tmm/number/number.cuh"
 #include "tmm/output/epilogue.cuh"
 #include "tmm/ptx.cuh"
-#include "tmm/tile/vector.cuh"
+#include "tmm/schedule/work_item.cuh"
 #include "tmm/vocabulary/args.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/signature.h"
@@ -20,13 +21,6 @@ constexpr bool is_partial = Kernel::config.split_k > Kernel::config.cluster;
 template <class Kernel, bool partial>
 struct ResultOf : Kernel {
     static constexpr KernelSignature signature = partial ? partial_result_of(Kernel::signature) : behind_gate(Kernel::signature);
-};
-
-// A tile's first row and column of C, and the member of the batch.
-struct TileOfC {
-    i64 row0;
-    i64 column0;
-    i64 batch;
 };
 
 // Two results rounded to elements of 16 bits, which stand in one word.
@@ -265,6 +259,27 @@ __device__ inline Output<Kernel, is_partial<Kernel>, int> output_tile(const Gemm
             .results = {.scalars = scalars,
                         .origin = {.row0 = row0, .column0 = column0, .batch = batch},
                         .operands = operands_of<typename Output<Kernel, partial, int>::Target>(args)}};
+}
+
+template <class Kernel>
+__device__ inline Output<Kernel, is_partial<Kernel>> output_of(const GemmArgs& args, const WorkItem& item) {
+    return output_of<Kernel>(args, item.batch, item.split, args.one);
+}
+
+// Calls store<guarded>(): with checks of the matrix's edges where the boundary mode and the tile's place want them.
+template <class Kernel, class Store>
+__device__ inline void store_by_boundary(const GemmArgs& args, const WorkItem& item, Store&& store) {
+    const bool inside = item.row0 + Kernel::config.block_m <= args.m && item.column0 + Kernel::config.block_n <= args.n;
+    if constexpr (Kernel::config.boundary == boundary::exact) {
+        store.template operator()<false>();
+    } else if constexpr (Kernel::config.boundary == boundary::guarded) {
+        store.template operator()<true>();
+    } else {
+        if (inside)
+            store.template operator()<false>();
+        else
+            store.template operator()<true>();
+    }
 }
 
 }  // namespace tmm

@@ -1,7 +1,7 @@
 // Sums of the parts of K that blocks of a cluster have multiplied.
 #pragma once
 
-#include "tmm/tile/vector.cuh"
+#include "tmm/copy/vector.cuh"
 
 namespace tmm {
 

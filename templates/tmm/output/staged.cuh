@@ -1,8 +1,8 @@
 // Sums on their way to C through shared memory, from where whole rows leave.
 #pragma once
 
+#include "tmm/copy/vector.cuh"
 #include "tmm/output/output.cuh"
-#include "tmm/tile/vector.cuh"
 
 namespace tmm {
 

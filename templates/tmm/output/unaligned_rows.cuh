@@ -1,8 +1,8 @@
 // Moves sums from shared memory to rows of C that TMA can't store to.
 #pragma once
 
+#include "tmm/copy/chunks.cuh"
 #include "tmm/ptx.cuh"
-#include "tmm/tile/chunks.cuh"
 #include "tmm/vocabulary/args.h"
 
 namespace tmm {

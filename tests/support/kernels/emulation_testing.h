@@ -26,8 +26,8 @@ struct Args {
 inline constexpr const char* kHead = R"(
 #include "tmm/number/element.cuh"
 #include "tmm/ptx.cuh"
-#include "tmm/tile/chunks.cuh"
-#include "tmm/tile/shared_memory.cuh"
+#include "tmm/copy/chunks.cuh"
+#include "tmm/copy/shared_memory.cuh"
 struct Args { void* out; const void* in; const void* other; int n; };
 )";
 inline constexpr const char* kOrders[] = {"ascending", "descending", "shuffled:1", "shuffled:2"};

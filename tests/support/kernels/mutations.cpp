@@ -9,13 +9,12 @@ constexpr const char* kNaive = "tmm/families/naive/kernel.cuh";
 constexpr const char* kTiled = "tmm/families/tiled/kernel.cuh";
 constexpr const char* kSimt = "tmm/families/simt/kernel.cuh";
 constexpr const char* kSimtRules = "tmm/families/simt/rules.h";
-constexpr const char* kPipeline = "tmm/tile/tile_pipeline.cuh";
-constexpr const char* kChunks = "tmm/tile/chunks.cuh";
-constexpr const char* kRealigning = "tmm/tile/realigning_copy.cuh";
-constexpr const char* kWorkItem = "tmm/output/work_item.cuh";
-constexpr const char* kRaster = "tmm/tile/raster.cuh";
+constexpr const char* kPipeline = "tmm/copy/tile_pipeline.cuh";
+constexpr const char* kChunks = "tmm/copy/chunks.cuh";
+constexpr const char* kRealigning = "tmm/copy/realigning_copy.cuh";
+constexpr const char* kWorkItem = "tmm/schedule/work_item.cuh";
 constexpr const char* kMma = "tmm/families/mma/kernel.cuh";
-constexpr const char* kStream = "tmm/tile/stream.h";
+constexpr const char* kStream = "tmm/schedule/stream.h";
 constexpr const char* kFixup = "tmm/steps/fixup/kernel.cuh";
 constexpr const char* kGemv = "tmm/families/gemv/kernel.cuh";
 constexpr const char* kGemvProducts = "tmm/families/gemv/products.cuh";
@@ -91,7 +90,7 @@ const std::vector<Mutation> kMutations = {
     {kPipeline, "no count of the loads", "--unloaded_;", "", "simt exact"},
     {kWorkItem, "C, peeled: M not asked", "item.row0 + Kernel::config.block_m <= args.m && item.column0", "item.column0", "simt peeled"},
     {kWorkItem, "C, peeled: N not asked", " && item.column0 + Kernel::config.block_n <= args.n", "", "simt peeled"},
-    {kRaster, "the last band as high as the others", "rows_left < most_rows ? rows_left : most_rows", "most_rows", "simt split"},
+    {kWorkItem, "the last band as high as the others", "rows_left < most_rows ? rows_left : most_rows", "most_rows", "simt split"},
     // simt: indices.
     {kPipeline, "first element, turned", "matrix + (outer0 + row) * ld + k_begin + column_", "matrix + (k_begin + column_) * ld + outer0 + row", "simt registers"},
     {kPipeline, "first element", "matrix + (k_begin + row_) * ld + outer0 + column", "matrix + (outer0 + column) * ld + k_begin + row_", "simt registers"},
@@ -132,7 +131,7 @@ const std::vector<Mutation> kMutations = {
     {kSimt, "a product twice", "line = band * together + turning(step % together, together, along)", "line = band * together", "simt order"},
     {kSimt, "the way's length", "length = takes_rows(Kernel::config) ? Kernel::config.thread_n : Kernel::config.thread_m", "length = Kernel::config.thread_m", "simt order"},
     {kSimt, "rows for columns", "takes_rows(Kernel::config) ? ElementPlace{line, place}", "!takes_rows(Kernel::config) ? ElementPlace{line, place}", "simt order"},
-    {kRaster, "tile of C", "{tile / tiles_n, tile % tiles_n}", "{tile % tiles_n, tile / tiles_n}", "simt registers"},
+    {kWorkItem, "tile of C", "{tile / tiles_n, tile % tiles_n}", "{tile % tiles_n, tile / tiles_n}", "simt registers"},
     {kSimt, "row of C", "(i / group * threads_across + thread) * group + i % group", "(i % group * threads_across + thread) * group + i / group", "simt registers"},
     {kSimt, "row's thread", "threads_m(Kernel::config)>(place.m, i)", "threads_m(Kernel::config)>(place.n, i)", "simt registers"},
     {kSimt, "column's thread", "threads_n(Kernel::config)>(place.n, j)", "threads_n(Kernel::config)>(place.m, j)", "simt registers"},

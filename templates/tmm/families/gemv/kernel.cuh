@@ -20,11 +20,11 @@
 // The few rows are read by all threads again and again: they stay in the first-level cache.
 #pragma once
 
+#include "tmm/copy/previous_kernel.cuh"
+#include "tmm/copy/shared_memory.cuh"
 #include "tmm/families/gemv/products.cuh"
 #include "tmm/families/gemv/rules.h"
 #include "tmm/output/few_by_many.cuh"
-#include "tmm/tile/previous_kernel.cuh"
-#include "tmm/tile/shared_memory.cuh"
 #include "tmm/vocabulary/args.h"
 
 namespace tmm::gemv {

@@ -2,9 +2,9 @@
 // are aligned, by the chunks of 16 aligned bytes that hold them where they start at any element, or one by one where not all exist.
 #pragma once
 
+#include "tmm/copy/chunks.cuh"
+#include "tmm/copy/vector.cuh"
 #include "tmm/number/number.cuh"
-#include "tmm/tile/chunks.cuh"
-#include "tmm/tile/vector.cuh"
 
 namespace tmm::gemv {
 

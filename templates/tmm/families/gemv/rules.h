@@ -1,9 +1,9 @@
 // This file says what a gemv kernel needs and allows (kernel.cuh). It knows the operands by size (few_by_many.h).
 #pragma once
 
+#include "tmm/copy/shared_layout.h"
 #include "tmm/number/arithmetic.h"
-#include "tmm/tile/few_by_many.h"
-#include "tmm/tile/shared_layout.h"
+#include "tmm/schedule/few_by_many.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/signature.h"
 

@@ -22,14 +22,15 @@
 //            row g, k 2t, 2t + 1                  k 2t, 2t + 1, column g
 #pragma once
 
+#include "tmm/copy/previous_kernel.cuh"
+#include "tmm/copy/realigning_copy.cuh"
+#include "tmm/copy/shared_memory.cuh"
+#include "tmm/copy/tile_pipeline.cuh"
 #include "tmm/families/mma/rules.h"
 #include "tmm/number/element.cuh"
-#include "tmm/output/work_item.cuh"
+#include "tmm/output/output.cuh"
 #include "tmm/ptx.cuh"
-#include "tmm/tile/previous_kernel.cuh"
-#include "tmm/tile/realigning_copy.cuh"
-#include "tmm/tile/shared_memory.cuh"
-#include "tmm/tile/tile_pipeline.cuh"
+#include "tmm/schedule/work_item.cuh"
 #include "tmm/vocabulary/args.h"
 
 namespace tmm::mma {

@@ -1,7 +1,7 @@
 // This file says what an mma kernel needs and allows (kernel.cuh).
 #pragma once
 
-#include "tmm/tile/shared_layout.h"
+#include "tmm/copy/shared_layout.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/signature.h"
 

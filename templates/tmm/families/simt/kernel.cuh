@@ -38,17 +38,18 @@
 // those tiles that make no whole wave (stream.h).
 #pragma once
 
+#include "tmm/copy/previous_kernel.cuh"
+#include "tmm/copy/shared_memory.cuh"
+#include "tmm/copy/tile_pipeline.cuh"
+#include "tmm/copy/vector.cuh"
 #include "tmm/families/simt/rules.h"
 #include "tmm/families/simt/tma_pipeline.cuh"
+#include "tmm/output/output.cuh"
 #include "tmm/output/partial_sums.cuh"
-#include "tmm/output/work_item.cuh"
 #include "tmm/ptx.cuh"
+#include "tmm/schedule/work_item.cuh"
 #include "tmm/steps/pack/packers.cuh"
 #include "tmm/steps/pack/strips.cuh"
-#include "tmm/tile/previous_kernel.cuh"
-#include "tmm/tile/shared_memory.cuh"
-#include "tmm/tile/tile_pipeline.cuh"
-#include "tmm/tile/vector.cuh"
 #include "tmm/vocabulary/args.h"
 
 namespace tmm::simt {

@@ -1,10 +1,10 @@
 // This file says what a simt kernel needs and allows (kernel.cuh).
 #pragma once
 
+#include "tmm/copy/shared_layout.h"
 #include "tmm/number/arithmetic.h"
 #include "tmm/steps/pack/rules.h"
 #include "tmm/steps/pack/strips.h"
-#include "tmm/tile/shared_layout.h"
 #include "tmm/vocabulary/args.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/signature.h"

@@ -7,9 +7,9 @@
 // bringing tiles, so that none has more to do than the others.
 #pragma once
 
+#include "tmm/copy/ring.cuh"
+#include "tmm/copy/shared_memory.cuh"
 #include "tmm/ptx.cuh"
-#include "tmm/tile/ring.cuh"
-#include "tmm/tile/shared_memory.cuh"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/problem.h"
 #include "tmm/vocabulary/tensor_map.h"

@@ -22,13 +22,13 @@
 // One thread brings tiles: first to all stages, then to each that all warps have read (refill_behind).
 #pragma once
 
+#include "tmm/copy/previous_kernel.cuh"
+#include "tmm/copy/ring.cuh"
+#include "tmm/copy/shared_memory.cuh"
+#include "tmm/copy/vector.cuh"
 #include "tmm/families/skinny/rules.h"
 #include "tmm/output/few_by_many.cuh"
 #include "tmm/ptx.cuh"
-#include "tmm/tile/previous_kernel.cuh"
-#include "tmm/tile/ring.cuh"
-#include "tmm/tile/shared_memory.cuh"
-#include "tmm/tile/vector.cuh"
 
 namespace tmm::skinny {
 

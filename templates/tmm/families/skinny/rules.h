@@ -1,8 +1,8 @@
 // This file says what a skinny kernel needs and allows (kernel.cuh). It knows the operands by size (few_by_many.h).
 #pragma once
 
-#include "tmm/tile/few_by_many.h"
-#include "tmm/tile/shared_layout.h"
+#include "tmm/copy/shared_layout.h"
+#include "tmm/schedule/few_by_many.h"
 #include "tmm/vocabulary/args.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/signature.h"

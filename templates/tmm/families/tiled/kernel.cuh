@@ -11,10 +11,10 @@
 // Each element brought from global memory serves TILE_WIDTH multiplications.
 #pragma once
 
+#include "tmm/copy/previous_kernel.cuh"
+#include "tmm/copy/shared_memory.cuh"
 #include "tmm/families/tiled/rules.h"
 #include "tmm/output/output.cuh"
-#include "tmm/tile/previous_kernel.cuh"
-#include "tmm/tile/shared_memory.cuh"
 #include "tmm/vocabulary/args.h"
 
 namespace tmm::tiled {

@@ -1,8 +1,8 @@
 // This file says what a tiled kernel needs and allows (kernel.cuh).
 #pragma once
 
+#include "tmm/copy/shared_layout.h"
 #include "tmm/number/arithmetic.h"
-#include "tmm/tile/shared_layout.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/signature.h"
 

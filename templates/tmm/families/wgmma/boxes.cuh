@@ -18,11 +18,11 @@
 //     176 columns of 16 bits:   | 64 | 64 | 48 |
 #pragma once
 
+#include "tmm/copy/ring.cuh"
+#include "tmm/copy/vector.cuh"
 #include "tmm/families/wgmma/box_layout.cuh"
 #include "tmm/families/wgmma/store.cuh"
 #include "tmm/ptx.cuh"
-#include "tmm/tile/ring.cuh"
-#include "tmm/tile/vector.cuh"
 
 namespace tmm::wgmma {
 

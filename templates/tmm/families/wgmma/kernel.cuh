@@ -15,6 +15,8 @@
 // (TensorMapRequest::rounds_to_tf32), so that nothing is cut off. The products of two such numbers are exact.
 #pragma once
 
+#include "tmm/copy/previous_kernel.cuh"
+#include "tmm/copy/shared_memory.cuh"
 #include "tmm/families/wgmma/boxes.cuh"
 #include "tmm/families/wgmma/finish.cuh"
 #include "tmm/families/wgmma/fragments.cuh"
@@ -24,8 +26,6 @@
 #include "tmm/families/wgmma/store.cuh"
 #include "tmm/ptx.cuh"
 #include "tmm/steps/planes/unfit_marks.cuh"
-#include "tmm/tile/previous_kernel.cuh"
-#include "tmm/tile/shared_memory.cuh"
 
 namespace tmm::wgmma {
 

@@ -23,11 +23,11 @@
 // the next slab.
 #pragma once
 
+#include "tmm/copy/ring.cuh"
 #include "tmm/families/wgmma/edge_tiles.cuh"
 #include "tmm/families/wgmma/items.cuh"
 #include "tmm/families/wgmma/rules.h"
 #include "tmm/ptx.cuh"
-#include "tmm/tile/ring.cuh"
 
 namespace tmm::wgmma {
 

@@ -1,10 +1,10 @@
 // This file says what a wgmma kernel needs and allows (kernel.cuh).
 #pragma once
 
+#include "tmm/copy/shared_layout.h"
 #include "tmm/families/wgmma/fragments.h"
+#include "tmm/schedule/tile_grid.h"
 #include "tmm/steps/planes/rules.h"
-#include "tmm/tile/shared_layout.h"
-#include "tmm/tile/tile_grid.h"
 #include "tmm/vocabulary/args.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/signature.h"

@@ -6,14 +6,14 @@
 //     row 16 w + t / 4 + 8:  the same columns
 #pragma once
 
+#include "tmm/copy/chunks.cuh"
+#include "tmm/copy/vector.cuh"
 #include "tmm/families/wgmma/pipeline.cuh"
 #include "tmm/output/output.cuh"
 #include "tmm/output/partial_sums.cuh"
 #include "tmm/output/staged.cuh"
 #include "tmm/output/unaligned_rows.cuh"
 #include "tmm/ptx.cuh"
-#include "tmm/tile/chunks.cuh"
-#include "tmm/tile/vector.cuh"
 
 namespace tmm::wgmma {
 

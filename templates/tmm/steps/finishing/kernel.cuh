@@ -3,10 +3,10 @@
 // under way at once.
 #pragma once
 
+#include "tmm/copy/previous_kernel.cuh"
+#include "tmm/copy/vector.cuh"
 #include "tmm/output/rows.cuh"
 #include "tmm/steps/finishing/rules.h"
-#include "tmm/tile/previous_kernel.cuh"
-#include "tmm/tile/vector.cuh"
 
 namespace tmm::finishing {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tmm/number/arithmetic.h"
-#include "tmm/tile/divisor.h"
+#include "tmm/schedule/divisor.h"
 #include "tmm/vocabulary/args.h"
 #include "tmm/vocabulary/signature.h"
 

@@ -2,13 +2,13 @@
 // epilogue, so that the same inputs give the same bits. Tiles that one block had to itself are done.
 #pragma once
 
+#include "tmm/copy/previous_kernel.cuh"
+#include "tmm/copy/vector.cuh"
 #include "tmm/output/output.cuh"
 #include "tmm/output/partial_sums.cuh"
-#include "tmm/output/work_item.cuh"
+#include "tmm/schedule/stream.h"
+#include "tmm/schedule/work_item.cuh"
 #include "tmm/steps/fixup/rules.h"
-#include "tmm/tile/previous_kernel.cuh"
-#include "tmm/tile/stream.h"
-#include "tmm/tile/vector.cuh"
 #include "tmm/vocabulary/args.h"
 
 namespace tmm::fixup {

@@ -14,11 +14,11 @@
 // through registers anyway: each thread multiplies its k of a square with those of the other operand's few lines.
 #pragma once
 
+#include "tmm/copy/previous_kernel.cuh"
+#include "tmm/copy/shared_memory.cuh"
+#include "tmm/copy/vector.cuh"
 #include "tmm/number/number.cuh"
 #include "tmm/steps/pack/rules.h"
-#include "tmm/tile/previous_kernel.cuh"
-#include "tmm/tile/shared_memory.cuh"
-#include "tmm/tile/vector.cuh"
 #include "tmm/vocabulary/args.h"
 
 namespace tmm::pack {

@@ -9,11 +9,11 @@
 // of their numbers: whoever waits for packers waits for blocks that run or have run.
 #pragma once
 
+#include "tmm/copy/shared_memory.cuh"
+#include "tmm/copy/vector.cuh"
 #include "tmm/ptx.cuh"
 #include "tmm/steps/pack/kernel.cuh"
 #include "tmm/steps/pack/rules.h"
-#include "tmm/tile/shared_memory.cuh"
-#include "tmm/tile/vector.cuh"
 
 namespace tmm::pack {
 

@@ -11,9 +11,9 @@
 //         +-----------+--+           rows, of the last rows of A and B
 #pragma once
 
+#include "tmm/copy/vector.cuh"
 #include "tmm/output/output.cuh"
 #include "tmm/steps/pack/strips.h"
-#include "tmm/tile/vector.cuh"
 #include "tmm/vocabulary/args.h"
 #include "tmm/vocabulary/signature.h"
 

@@ -1,8 +1,8 @@
 // Strips of C that `pack` has multiplied on its way (strips.cuh): how their sums are shared among blocks of the product.
 #pragma once
 
+#include "tmm/copy/shared_layout.h"
 #include "tmm/steps/pack/rules.h"
-#include "tmm/tile/shared_layout.h"
 
 namespace tmm {
 

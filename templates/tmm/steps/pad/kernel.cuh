@@ -8,12 +8,12 @@
 // For tf32 wgmma needs rows along K. Where they run along M or N, the copy turns the matrix.
 #pragma once
 
+#include "tmm/copy/chunks.cuh"
+#include "tmm/copy/previous_kernel.cuh"
 #include "tmm/number/element.cuh"
 #include "tmm/ptx.cuh"
 #include "tmm/steps/pack/kernel.cuh"
 #include "tmm/steps/pad/rules.h"
-#include "tmm/tile/chunks.cuh"
-#include "tmm/tile/previous_kernel.cuh"
 #include "tmm/vocabulary/args.h"
 
 namespace tmm::pad {

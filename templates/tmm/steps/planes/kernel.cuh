@@ -9,12 +9,12 @@
 //       …                 |                  |
 #pragma once
 
+#include "tmm/copy/previous_kernel.cuh"
+#include "tmm/copy/shared_memory.cuh"
 #include "tmm/number/element.cuh"
 #include "tmm/ptx.cuh"
 #include "tmm/steps/planes/rules.h"
 #include "tmm/steps/planes/tile.cuh"
-#include "tmm/tile/previous_kernel.cuh"
-#include "tmm/tile/shared_memory.cuh"
 
 namespace tmm::planes {
 

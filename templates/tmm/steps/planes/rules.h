@@ -11,8 +11,8 @@
 // a few of them, and those with Inf or NaN, are unfit.
 #pragma once
 
+#include "tmm/copy/shared_layout.h"
 #include "tmm/steps/pad/rules.h"
-#include "tmm/tile/shared_layout.h"
 #include "tmm/vocabulary/args.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/signature.h"

@@ -8,8 +8,8 @@
 //         | …                     |                              | …           |
 #pragma once
 
+#include "tmm/copy/vector.cuh"
 #include "tmm/steps/planes/rules.h"
-#include "tmm/tile/vector.cuh"
 
 namespace tmm::planes {
 

@@ -3,11 +3,11 @@
 // take every sharers-th part of an element, and the first of them adds up what all found, some of them at a time.
 #pragma once
 
+#include "tmm/copy/previous_kernel.cuh"
+#include "tmm/copy/shared_memory.cuh"
+#include "tmm/copy/vector.cuh"
 #include "tmm/output/output.cuh"
 #include "tmm/steps/reduce/rules.h"
-#include "tmm/tile/previous_kernel.cuh"
-#include "tmm/tile/shared_memory.cuh"
-#include "tmm/tile/vector.cuh"
 #include "tmm/vocabulary/args.h"
 
 namespace tmm::reduce {

@@ -5,11 +5,11 @@
 // error of a long sum stays as small as that of planes.
 #pragma once
 
+#include "tmm/copy/previous_kernel.cuh"
 #include "tmm/families/simt/kernel.cuh"
 #include "tmm/ptx.cuh"
 #include "tmm/steps/planes/unfit_marks.cuh"
 #include "tmm/steps/rescue/rules.h"
-#include "tmm/tile/previous_kernel.cuh"
 
 namespace tmm::rescue {
 

@@ -2,7 +2,7 @@
 // pass. They are apart from kernels.cuh because they need compute capability 8.0.
 #pragma once
 
-#include "tmm/ceilings/args.h"
+#include "tmm/checks/ceilings/args.h"
 #include "tmm/number/element.cuh"
 
 namespace tmm::ceilings {

@@ -2,8 +2,8 @@
 // chunks that hold its elements (chunks.cuh), and shifts them into place when it stores.
 #pragma once
 
-#include "tmm/tile/chunks.cuh"
-#include "tmm/tile/tile_pipeline.cuh"
+#include "tmm/copy/chunks.cuh"
+#include "tmm/copy/tile_pipeline.cuh"
 
 namespace tmm {
 

@@ -1,7 +1,7 @@
-// The order in which wgmma's blocks take the tiles of C: that of raster.cuh, with its divisions prepared by the host.
+// The order in which wgmma's blocks take the tiles of C: that of work_item.cuh, with its divisions prepared by the host.
 #pragma once
 
-#include "tmm/tile/divisor.h"
+#include "tmm/schedule/divisor.h"
 #include "tmm/vocabulary/problem.h"
 
 namespace tmm {

@@ -2,9 +2,9 @@
 // purpose: no shared memory, no barriers, one element after the other, so that they can be trusted to judge the others.
 #pragma once
 
+#include "tmm/checks/verify/args.h"
+#include "tmm/checks/verify/epilogue.h"
 #include "tmm/number/element.cuh"
-#include "tmm/verify/args.h"
-#include "tmm/verify/epilogue.h"
 
 namespace tmm::verify {
 

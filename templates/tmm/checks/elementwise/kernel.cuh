@@ -3,10 +3,10 @@
 // and a thread has all of its loads under way at once.
 #pragma once
 
-#include "tmm/elementwise/args.h"
+#include "tmm/checks/elementwise/args.h"
+#include "tmm/copy/vector.cuh"
 #include "tmm/number/element.cuh"
 #include "tmm/output/epilogue.cuh"
-#include "tmm/tile/vector.cuh"
 
 namespace tmm::elementwise {
 

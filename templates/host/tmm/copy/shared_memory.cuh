@@ -1,9 +1,9 @@
-// The emulated device's version of tmm/tile/shared_memory.cuh: every tile stands alone, with gaps around it that no thread may
+// The emulated device's version of tmm/copy/shared_memory.cuh: every tile stands alone, with gaps around it that no thread may
 // touch, and is filled with NaN when its block begins.
 #pragma once
 
 #include "host/cuda_builtins.h"
-#include "tmm/tile/shared_layout.h"
+#include "tmm/copy/shared_layout.h"
 
 namespace tmm {
 

@@ -2,7 +2,7 @@
 // between the tiles in which any access is an error.
 #pragma once
 
-#include "tmm/tile/shared_layout.h"
+#include "tmm/copy/shared_layout.h"
 
 namespace tmm {
 

@@ -5,7 +5,7 @@
 //   in place           | a b c d e f g h |
 #pragma once
 
-#include "tmm/tile/vector.cuh"
+#include "tmm/copy/vector.cuh"
 
 namespace tmm {
 

@@ -1,13 +1,37 @@
-// The work of a block of a tiled product.
+// Which tile of C and which part of K a block works on, and in which order blocks take the tiles.
 #pragma once
 
-#include "tmm/output/output.cuh"
-#include "tmm/tile/raster.cuh"
-#include "tmm/tile/stream.h"
+#include "tmm/schedule/stream.h"
 #include "tmm/vocabulary/args.h"
 #include "tmm/vocabulary/config.h"
 
 namespace tmm {
+
+// A tile's first row and column of C, and the member of the batch.
+struct TileOfC {
+    i64 row0;
+    i64 column0;
+    i64 batch;
+};
+
+template <class Index>
+struct TilePlace {
+    Index m;
+    Index n;
+};
+
+// With raster = 0 blocks take tiles row by row; otherwise they take bands of `raster` tile rows, column by column within a band, so that
+// blocks that run together share rows and columns in L2.
+template <class Index>
+__device__ inline TilePlace<Index> tile_place(Index tile, Index tiles_m, Index tiles_n, int raster) {
+    if (raster == 0) return {tile / tiles_n, tile % tiles_n};
+    const Index most_rows = static_cast<Index>(raster);
+    const Index band = tile / (most_rows * tiles_n);
+    const Index in_band = tile % (most_rows * tiles_n);
+    const Index rows_left = tiles_m - band * most_rows;
+    const Index rows = rows_left < most_rows ? rows_left : most_rows;
+    return {band * most_rows + in_band % rows, in_band / rows};
+}
 
 // The work of a block: a tile of C, and a part of K.
 struct WorkItem : TileOfC {
@@ -62,27 +86,6 @@ __device__ inline WorkItem first_work_item(const GemmArgs& args, const PhaseLine
     item.k_end = (phase + phases) * Kernel::config.block_k < args.k ? (phase + phases) * Kernel::config.block_k : args.k;
     item.tiles = args.k > 0 ? static_cast<int>(phases) : 0;
     return item;
-}
-
-template <class Kernel>
-__device__ inline Output<Kernel, is_partial<Kernel>> output_of(const GemmArgs& args, const WorkItem& item) {
-    return output_of<Kernel>(args, item.batch, item.split, args.one);
-}
-
-// Calls store<guarded>(): with checks of the matrix's edges where the boundary mode and the tile's place want them.
-template <class Kernel, class Store>
-__device__ inline void store_by_boundary(const GemmArgs& args, const WorkItem& item, Store&& store) {
-    const bool inside = item.row0 + Kernel::config.block_m <= args.m && item.column0 + Kernel::config.block_n <= args.n;
-    if constexpr (Kernel::config.boundary == boundary::exact) {
-        store.template operator()<false>();
-    } else if constexpr (Kernel::config.boundary == boundary::guarded) {
-        store.template operator()<true>();
-    } else {
-        if (inside)
-            store.template operator()<false>();
-        else
-            store.template operator()<true>();
-    }
 }
 
 }  // namespace tmm

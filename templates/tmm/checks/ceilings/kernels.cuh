@@ -2,8 +2,8 @@
 // reach is what no matrix product can pass.
 #pragma once
 
-#include "tmm/ceilings/args.h"
-#include "tmm/tile/vector.cuh"
+#include "tmm/checks/ceilings/args.h"
+#include "tmm/copy/vector.cuh"
 
 namespace tmm::ceilings {
 

@@ -4,9 +4,9 @@
 // padded, and the functions matrix_rows(), matrix_columns(), moves_vectors() and element_offset().
 #pragma once
 
+#include "tmm/copy/shared_memory.cuh"
+#include "tmm/copy/vector.cuh"
 #include "tmm/ptx.cuh"
-#include "tmm/tile/shared_memory.cuh"
-#include "tmm/tile/vector.cuh"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/problem.h"
 

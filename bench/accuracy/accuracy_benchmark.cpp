@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "base/error.h"
-#include "generator/choice/cost_model_host.h"
+#include "generator/choice/cost_model.h"
 #include "generator/text/text.h"
 
 namespace tmm::bench {

@@ -12,7 +12,7 @@
 #include "base/median.h"
 #include "bench/peers/plain_product.h"
 #include "bench/timing/paired_timing.h"
-#include "generator/choice/cost_model_host.h"
+#include "generator/choice/cost_model.h"
 #include "generator/text/text.h"
 
 namespace tmm::bench {

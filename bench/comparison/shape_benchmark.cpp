@@ -12,7 +12,7 @@
 #include "base/median.h"
 #include "bench/timing/roofline.h"
 #include "db/store/measurement.h"
-#include "generator/choice/cost_model_host.h"
+#include "generator/choice/cost_model.h"
 #include "tuner/measure/timing.h"
 
 namespace tmm::bench {

@@ -1,11 +1,14 @@
 #include "generator/choice/cost_model.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
-#include "generator/choice/cost_model_host.h"
+#include <algorithm>
+#include <cmath>
+
 #include "generator/families/family.h"
-#include "generator/plan/finishing_step.h"
+#include "generator/families/host_cost.h"
 #include "generator/problem/matrix_layout.h"
+#include "generator/steps/steps.h"
 
 namespace tmm {
 namespace {
@@ -21,24 +24,73 @@ constexpr double kBlocksCounted = 8;
 // a sure one.
 constexpr double kClocksOfElement = 0.16;
 
-}  // namespace
+// Seconds of one product of a multiplication on the emulated device, by whatever config, and of one of the reference.
+constexpr double kSecondsOfProduct = 2e-9;
 
-PredictedTime CostModel::predict(const KernelConfig& c, EpiloguePlace place) const {
-    if (has_finishing_step(problem_, c, place)) {
-        const GemmProblem product = product_problem(problem_, c, place);
-        PredictedTime time = CostModel(product, device_).predict(c);
-        time.other_kernels += microseconds_of_step(problem_, c, device_);
-        return time;
-    }
-    if (device_.emulated) return host_time_of_plan(problem_, c);
-    PredictedTime time = alone(c);
-    if (c.overlap != 0) {
-        const Crowding crowding = product_of(c).crowding(problem_, c, device_);
-        time.other_kernels += crowding.share * time.total() + crowding.microseconds;
-    } else if (device_.overlaps_kernels()) {
-        time.other_kernels += device_.profile.kernel_gap;
+// On a core of some 3 GHz. What counts there is how often threads are switched, at barriers and warp-wide operations, and not what a GPU
+// would be short of: a thread that waits for no other is a plain call.
+PredictedTime host_time_of_plan(const Schedule& s) {
+    using namespace host_cost;
+    const GemmProblem& p = s.product;
+    const KernelConfig& c = s.config;
+    const double elements = elements_of_c(p);
+    const auto host_estimate = family_of(c).model.host_estimate;
+    PredictedTime time = {.arithmetic = host_estimate ? host_estimate(s) : 0,
+                          .latency = kLaunch + host_work(s).threads * kThread,
+                          .results = elements * kStore};
+    // Sums of parts, and what is trimmed, are kernels of their own.
+    if (s.partial_results > 1) time.other_kernels += kLaunch + elements * (s.partial_results * kFmaFromMemory + kStore + kThread);
+    if (c.stream_k != 0) time.other_kernels += kLaunch + elements * kStore;
+    if (c.trim != 0) {
+        const double left =
+            elements - static_cast<double>(s.main.rows) * static_cast<double>(s.main.columns) * static_cast<double>(p.batch);
+        time.other_kernels += 2 * kLaunch + left * static_cast<double>(p.k) * 2 * kFmaFromMemory;
     }
     return time;
+}
+
+// What the families' models leave out is that many blocks begin to add up parts of K: as many as C has rows, however few its columns are.
+double beginning_of_sums(const Schedule& s, const DeviceInfo& device) {
+    const double of_sm = static_cast<double>(blocks_that_add_parts(s)) / std::max(1, device.sm_count);
+    return kClocksOfSum / device.profile.clock * std::max(0.0, of_sm - kBlocksCounted);
+}
+
+// The product's time without what stands between it and the kernel before.
+PredictedTime alone(const Schedule& s, const DeviceInfo& device) {
+    PredictedTime time = family_of(s.config).model.estimate(s, device);
+    time.other_kernels += beginning_of_sums(s, device);
+    return time;
+}
+
+// The plan's time, given its product's alone. A kernel that overlaps the one before is in its way; another waits for it to end.
+PredictedTime with_kernel_before(PredictedTime alone, const Schedule& s, const DeviceInfo& device) {
+    PredictedTime time = alone;
+    if (s.config.overlap != 0) {
+        const Crowding crowding = crowding_of(s, device);
+        time.other_kernels += crowding.share * time.total() + crowding.microseconds;
+    } else if (device.overlaps_kernels()) {
+        time.other_kernels += device.profile.kernel_gap;
+    }
+    time.other_kernels += microseconds_of_finish(s, device);
+    return time;
+}
+
+}  // namespace
+
+PredictedTime predict(const Schedule& s, const DeviceInfo& device) {
+    if (!device.emulated) return with_kernel_before(alone(s, device), s, device);
+    PredictedTime time = host_time_of_plan(s);
+    time.other_kernels += microseconds_of_finish(s, device);
+    return time;
+}
+
+PredictedConfig with_better_overlap(Schedule s, const DeviceInfo& device) {
+    s.config.overlap = 0;
+    if (!device.overlaps_kernels()) return {s.config, predict(s, device)};
+    const PredictedTime time = alone(s, device);
+    const Crowding crowding = crowding_of(s, device);
+    if (crowding.share * time.total() + crowding.microseconds < device.profile.kernel_gap) s.config.overlap = 1;
+    return {s.config, with_kernel_before(time, s, device)};
 }
 
 double CostModel::least_of_epilogue() const {
@@ -47,36 +99,15 @@ double CostModel::least_of_epilogue() const {
            kClocksOfElement / device_.profile.clock * elements_of_c(problem_) / std::max(1, device_.sm_count);
 }
 
-KernelConfig CostModel::with_better_overlap(KernelConfig c) const {
-    c.overlap = device_.overlaps_kernels() && crowding(c) < device_.profile.kernel_gap ? 1 : 0;
-    return c;
-}
-
-double CostModel::crowding(const KernelConfig& c) const {
-    const Crowding crowding = product_of(c).crowding(problem_, c, device_);
-    return (crowding.share > 0 ? crowding.share * alone(c).total() : 0) + crowding.microseconds;
-}
-
-PredictedTime CostModel::alone(const KernelConfig& c) const {
-    KernelConfig key = c;
-    key.overlap = 0;
-    if (last_ != key) {
-        last_alone_ = work_out_alone(c);
-        last_ = key;
-    }
-    return last_alone_;
-}
-
-PredictedTime CostModel::work_out_alone(const KernelConfig& c) const {
-    PredictedTime time = product_of(c).estimate(problem_, c, device_);
-    time.other_kernels += beginning_of_sums(c);
-    return time;
-}
-
-// These blocks are as many as C has rows, however few its columns are.
-double CostModel::beginning_of_sums(const KernelConfig& c) const {
-    const double of_sm = static_cast<double>(blocks_that_add_parts(problem_, c)) / std::max(1, device_.sm_count);
-    return kClocksOfSum / device_.profile.clock * std::max(0.0, of_sm - kBlocksCounted);
+std::optional<std::string> why_too_large(const GemmProblem& p, const DeviceInfo& device, double multiplications) {
+    constexpr double most_seconds = 60;
+    if (!device.emulated) return std::nullopt;
+    const double products = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) * static_cast<double>(p.batch);
+    const double seconds = multiplications * products * kSecondsOfProduct;
+    if (seconds <= most_seconds) return std::nullopt;
+    return fmt::format(
+        "it is too large for the emulated device, which would take {:.0f} minutes for it; use a GPU, or a shape of at most {:.0e} products",
+        std::ceil(seconds / 60), most_seconds / multiplications / kSecondsOfProduct);
 }
 
 }  // namespace tmm

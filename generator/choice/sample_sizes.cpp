@@ -66,8 +66,8 @@ std::vector<Sampled> sampled(std::int64_t first, std::int64_t last, const Proble
 double loss(const Sampled& at, const Sampled& tuned, const DeviceInfo& device) {
     const double doublings = std::abs(portable::log2(static_cast<double>(at.size) / static_cast<double>(tuned.size))) +
                              (at.signature == tuned.signature ? 0 : 1);
-    const KernelConfig config = product_of(tuned.config).adapt(at.problem, tuned.problem, tuned.config);
-    const bool serves = !why_invalid(at.problem, config, device) && !why_inaccurate(at.problem, config);
+    const KernelConfig config = adapted(at.problem, tuned.problem, tuned.config);
+    const bool serves = !rejection_reason(at.problem, config, device);
     const double longer = serves ? CostModel(at.problem, device).estimate(config) / at.microseconds - 1 : kUseless;
     return std::clamp(longer, 0.0, kUseless) + kDoubtOfDoubling * doublings;
 }

@@ -18,7 +18,7 @@
 #include "generator/choice/predicted_config.h"
 #include "generator/choice/validity.h"
 #include "generator/families/family.h"
-#include "generator/plan/launch_plan.h"
+#include "generator/plan/resolve.h"
 #include "host/portable_math.h"
 
 namespace tmm {
@@ -78,8 +78,7 @@ private:
 class Collector {
 public:
     // most: how many configs may be added.
-    Collector(const GemmProblem& problem, const DeviceInfo& device, std::size_t most)
-        : problem_(problem), device_(device), model_(problem, device), known_(most) {
+    Collector(const GemmProblem& problem, const DeviceInfo& device, std::size_t most) : problem_(problem), device_(device), known_(most) {
         rejections_.reserve(most);
     }
 
@@ -88,15 +87,13 @@ public:
         // What overlap is better follows from all else, and no config is invalid for it.
         config.overlap = 0;
         if (!known_.add(config)) return;
-        auto reason = why_invalid(problem_, config, device_);
-        if (!reason) reason = why_inaccurate(problem_, config);
-        if (reason) {
-            reject(config, std::move(*reason));
-            return;
-        }
-        const KernelConfig better = model_.with_better_overlap(config);
+        auto resolved = resolve(problem_, config, device_);
+        if (auto* const rejection = std::get_if<Rejection>(&resolved)) return reject(config, std::move(rejection->reason));
+        Schedule& schedule = std::get<Schedule>(resolved);
+        if (auto reason = why_inaccurate(schedule)) return reject(config, std::move(*reason));
+        const PredictedConfig better = with_better_overlap(std::move(schedule), device_);
         found_.push_back(
-            Entry{.config_without_overlap = &config, .overlap = better.overlap, .estimate = model_.estimate(better) * (1 + doubt)});
+            {.config_without_overlap = &config, .overlap = better.config.overlap, .estimate = better.time.total() * (1 + doubt)});
     }
 
     // Takes the best by the model, the leader first. Configs far behind the best are left out, and those for which there is no time.
@@ -118,12 +115,11 @@ public:
         const std::size_t limit = std::clamp(affordable, bounds.least, bounds.most);
         // Predictions of different families compare badly: the best of each that comes near is a candidate, and none of these takes more
         // than its share of the places: half or, where one family is nearly always the fastest, a fifth.
-        const auto is_best = [&](const Family* family) { return family->product->is_at_its_best(problem_, device_); };
-        const auto families = product_families();
-        const std::size_t share = std::any_of(families.begin(), families.end(), is_best) ? 5 : 2;
+        const auto is_best = [&](const Family* family) { return rank_of(*family, problem_, device_).is_at_its_best; };
+        const std::size_t share = std::any_of(families().begin(), families().end(), is_best) ? 5 : 2;
         std::map<int, std::size_t> crowds;
-        for (const Family* family : families)
-            if (family->product->is_hard_to_compare(problem_)) crowds.emplace(family->number, 0);
+        for (const Family* family : families())
+            if (rank_of(*family, problem_, device_).is_hard_to_compare) crowds.emplace(family->number, 0);
         std::set<int> heard{leader.family};
         const auto why_left_out = [&](const KernelConfig& config, bool near, std::size_t its_crowd) -> std::string {
             if (places >= bounds.least && !near) return "predicted to be too much slower than the best";
@@ -173,7 +169,7 @@ private:
     void reject(const KernelConfig& config, std::string why) {
         const auto [known, is_new] = reason_of_.try_emplace(std::move(why));
         if (is_new) known->second = *reasons_->insert(without_numbers(known->first)).first;
-        rejections_.push_back(Rejection{.config = config, .reason = known->second});
+        rejections_.push_back(RejectedConfig{.config = config, .reason = known->second});
     }
     // Equal estimates stay in the order of their configs.
     void sort_found() {
@@ -191,7 +187,7 @@ private:
         std::map<std::array<int, 4>, int> ways;
         for (Entry& entry : found_) {
             const KernelConfig& c = *entry.config_without_overlap;
-            const double doubt = product_of(c).doubt_of_ways;
+            const double doubt = rank_of(family_of(c), problem_, device_).doubt_of_ways;
             if (doubt == 0) continue;
             const auto [rows, columns] = tile_of_c(c);
             entry.estimate *= 1 + doubt * portable::log2(++ways[{rows, columns, c.split_k, c.cluster}]);
@@ -200,10 +196,9 @@ private:
     }
     const GemmProblem& problem_;
     const DeviceInfo& device_;
-    CostModel model_;
     DistinctConfigs known_;
     std::vector<Entry> found_;
-    std::vector<Rejection> rejections_;
+    std::vector<RejectedConfig> rejections_;
     std::shared_ptr<std::set<std::string>> reasons_ = std::make_shared<std::set<std::string>>();
     // The reasons of sentences that have numbers.
     std::unordered_map<std::string, std::string_view> reason_of_;
@@ -236,24 +231,24 @@ std::string without_numbers(std::string_view sentence) {
     return text;
 }
 
-std::map<std::string, int> count_by_reason(const std::vector<Rejection>& rejections) {
+std::map<std::string, int> count_by_reason(const std::vector<RejectedConfig>& rejections) {
     std::map<std::string_view, int> counts;
-    for (const Rejection& rejection : rejections) ++counts[rejection.reason];
+    for (const RejectedConfig& rejection : rejections) ++counts[rejection.reason];
     return {counts.begin(), counts.end()};
 }
 
 SearchSpace search_space(const GemmProblem& problem, const DeviceInfo& device, Effort effort) {
     const bool is_too_large = is_left_to_naive(problem);
-    std::vector<std::vector<Product::Candidate>> candidates;
+    std::vector<std::vector<Search::Candidate>> candidates;
     std::size_t count = 0;
-    for (const Family* family : product_families()) {
-        if (is_too_large && !family->product->serves_any_size) continue;
-        candidates.push_back(family->product->candidates(problem, device));
+    for (const Family* family : families()) {
+        if (is_too_large && !family->traits.serves_any_size) continue;
+        candidates.push_back(family->search.candidates(problem, device));
         count += candidates.back().size();
     }
     Collector collector(problem, device, count);
     for (auto& of_family : candidates)
-        for (Product::Candidate& candidate : of_family) collector.add(candidate.config, candidate.doubt);
+        for (Search::Candidate& candidate : of_family) collector.add(candidate.config, candidate.doubt);
     return collector.finish(default_config(problem, device), bounds_of(effort));
 }
 

@@ -16,7 +16,7 @@ namespace tmm {
 
 enum class Effort : int { quick = 0, normal = 1, full = 2 };
 
-struct Rejection {
+struct RejectedConfig {
     KernelConfig config;
     // The rule, without numbers. It stands in the search space's reasons.
     std::string_view reason;
@@ -26,12 +26,12 @@ struct Rejection {
 std::string without_numbers(std::string_view sentence);
 
 // Reasons, and how many configs each has rejected.
-std::map<std::string, int> count_by_reason(const std::vector<Rejection>& rejections);
+std::map<std::string, int> count_by_reason(const std::vector<RejectedConfig>& rejections);
 
 struct SearchSpace {
     // The best guess comes first; default_config() leads.
     std::vector<KernelConfig> candidates;
-    std::vector<Rejection> rejections;
+    std::vector<RejectedConfig> rejections;
     std::shared_ptr<const std::set<std::string>> reasons;
 };
 

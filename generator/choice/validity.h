@@ -1,10 +1,12 @@
-// Which configs may serve a problem on a device, and why others may not.
+// Which problems tmm serves, and which configs keep what a compute mode promises. What makes a config valid for a problem is
+// generator/plan/resolve.h.
 #pragma once
 
 #include <optional>
 #include <string>
 
 #include "generator/machine/device_info.h"
+#include "generator/plan/resolve.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/problem.h"
 #include "tmm/vocabulary/signature.h"
@@ -15,22 +17,20 @@ namespace tmm {
 bool serves_types(const GemmProblem& problem);
 bool serves_mode(const GemmProblem& problem);
 
-// Is the problem too large for what other families' plans count with? Their configs are not valid for it.
-bool is_left_to_naive(const GemmProblem& problem);
-
 // Why no kernel of the signature can be made of the config, whatever the sizes, in words; nothing where one can. Any numbers may stand in
 // the config.
 std::optional<std::string> why_no_kernel(const KernelConfig& config, const KernelSignature& signature);
 
-// Why the config can't serve the problem on the device, in words; nothing where it can. Any numbers may stand in the config, too.
-std::optional<std::string> why_invalid(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
-
 // Why no config at all serves the problem, in words, where `reason` is why the one of last resort can't.
 std::string why_none_serves(const GemmProblem& problem, const std::string& reason);
 
-// Why the config, valid or not, does not keep what the problem's compute mode promises: with f32 and f32_strict the root of the mean
+// Why the config does not keep what the problem's compute mode promises: with f32 and f32_strict the root of the mean
 // square of |error| / (|A| |B|) is at most 1.125 times, and the worst of 256 elements on average at most 1.25 times, that of a loop of
 // FP32 FMAs in the order of k (docs/accuracy.md; tmm-bench --accuracy measures it). Nothing where it does.
-std::optional<std::string> why_inaccurate(const GemmProblem& problem, const KernelConfig& config);
+std::optional<std::string> why_inaccurate(const Schedule& schedule);
+
+// Why the config can't serve the problem on the device (resolve.h), or would not keep that promise; nothing where it may. Any numbers may
+// stand in the config.
+std::optional<std::string> rejection_reason(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 
 }  // namespace tmm

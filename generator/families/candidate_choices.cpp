@@ -56,7 +56,7 @@ bool divides(const Extent& part, std::int64_t k, int block_m, int block_n, int b
 
 KernelConfig with_edges_where_needed(const GemmProblem& problem, const GemmProblem&, const KernelConfig& config) {
     if (config.boundary != boundary::exact) return config;
-    const TileOfC tile = tile_of_c(config);
+    const TileSize tile = tile_of_c(config);
     KernelConfig adapted = config;
     if (!divides(main_extent(problem, config), problem.k, tile.rows, tile.columns, config.block_k)) adapted.boundary = boundary::peeled;
     return adapted;

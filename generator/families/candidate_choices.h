@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "generator/machine/device_info.h"
-#include "generator/plan/launch_plan.h"
+#include "generator/schedule/schedule.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/problem.h"
 #include "tmm/vocabulary/signature.h"

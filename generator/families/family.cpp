@@ -6,9 +6,13 @@
 #include <array>
 #include <stdexcept>
 
-#include "generator/families/descriptors.h"
+#include "generator/steps/arguments.h"
 
 namespace tmm {
+
+// Each stands in the file descriptor.cpp of its room.
+extern const Family kNaive, kTiled, kSimt, kGemv, kWgmma, kMma, kSkinny;
+
 namespace {
 
 // The descriptors stand in the order of their numbers.
@@ -20,7 +24,7 @@ const Family* find_family(int number) {
 }
 
 // wgmma comes first: where nothing comes near its best config, the best config of an untuned problem is found sooner.
-constexpr std::array<const Family*, 7> kProducts{&kWgmma, &kNaive, &kTiled, &kSimt, &kSkinny, &kGemv, &kMma};
+constexpr std::array<const Family*, 7> kSearched{&kWgmma, &kNaive, &kTiled, &kSimt, &kSkinny, &kGemv, &kMma};
 
 }  // namespace
 
@@ -30,18 +34,13 @@ const Family& family_of(const KernelConfig& config) {
     return *family;
 }
 
-const Product& product_of(const KernelConfig& config) {
-    return *family_of(config).product;
-}
-
-std::span<const Family* const> product_families() {
-    return kProducts;
+std::span<const Family* const> families() {
+    return kSearched;
 }
 
 bool has_tensor_core_kernels(const GemmProblem& problem, const DeviceInfo& device) {
-    const auto families = product_families();
-    return std::any_of(families.begin(), families.end(),
-                       [&](const Family* family) { return family->product->uses_tensor_cores(problem, device); });
+    return std::any_of(kSearched.begin(), kSearched.end(),
+                       [&](const Family* family) { return rank_of(*family, problem, device).uses_tensor_cores; });
 }
 
 const char* violation_of(const KernelConfig& config, const KernelSignature& signature) {
@@ -62,12 +61,69 @@ i64 shared_bytes_of(const KernelConfig& config, const KernelSignature& signature
     return family_of(config).rules.shared_bytes(config, signature);
 }
 
-int cluster_size_of(const KernelConfig& config) {
-    return family_of(config).rules.cluster_size(config);
+LaunchNeeds launch_needs(const KernelConfig& config, const KernelSignature& signature) {
+    return {.threads = threads_of(config),
+            .shared_bytes = shared_bytes_of(config, signature),
+            .cluster = cluster_size_of(config),
+            .leaves_room = family_of(config).traits.leaves_room};
 }
 
 i64 blocks_of(const KernelConfig& config, i64 m, i64 n, i64 batch) {
-    return product_of(config).blocks(config, m, n, batch);
+    return family_of(config).rules.blocks(config, m, n, batch);
+}
+
+i64 longest_chain_of(const KernelSignature& signature, const KernelConfig& config, i64 k) {
+    const auto chain = family_of(config).rules.longest_chain;
+    return chain ? chain(signature, config, k) : k;
+}
+
+bool blocks_walk(const KernelConfig& config) {
+    const auto walks = family_of(config).launch.walks;
+    return walks && walks(config);
+}
+
+Rank rank_of(const Family& family, const GemmProblem& problem, const DeviceInfo& device) {
+    return family.search.rank ? family.search.rank(problem, device) : Rank{};
+}
+
+std::vector<KernelConfig> other_arrangements(const GemmProblem& problem, const KernelConfig& config) {
+    const auto variants = family_of(config).search.variants;
+    return variants ? variants(problem, config) : std::vector<KernelConfig>{};
+}
+
+KernelConfig adapted(const GemmProblem& problem, const GemmProblem& tuned, const KernelConfig& config) {
+    const auto adapt = family_of(config).search.adapt;
+    return adapt ? adapt(problem, tuned, config) : config;
+}
+
+Crowding crowding_of(const Schedule& schedule, const DeviceInfo& device) {
+    const auto crowding = family_of(schedule.config).model.crowding;
+    return crowding ? crowding(schedule, device) : Crowding{};
+}
+
+void add_product(StepList& list, StepList::Bind bind, TensorMaps tensor_maps) {
+    const Schedule& s = list.schedule;
+    LaunchStep& step = list.add(s.signature, s.config, launch_needs(s.config, s.signature), s.main, s.grid, bind);
+    step.packers = s.packing.packers;
+    step.blocks_for_strips = s.blocks_for_strips;
+    step.walks = blocks_walk(s.config);
+    step.tensor_maps = tensor_maps;
+    // Strips run beside the product that leaves them.
+    for (const EdgeProduct& edge : s.edges) {
+        const std::int64_t blocks = blocks_of(edge.config, edge.extent.rows, edge.extent.columns, s.product.batch);
+        list.add(edge.signature, edge.config, launch_needs(edge.config, edge.signature), edge.extent, blocks, bind_strip).begins_early =
+            true;
+    }
+}
+
+double flop_per_load_of_tile(const KernelConfig& c) {
+    return 2.0 * c.block_m * c.block_n / (c.block_m + c.block_n);
+}
+
+PhaseLoads loads_by_copy_engine(const KernelConfig& c) {
+    return {.elements = static_cast<double>(c.block_k) * (c.block_m + c.block_n) * c.planes,
+            .by_copy_engine = true,
+            .flop_per_load = flop_per_load_of_tile(c)};
 }
 
 }  // namespace tmm

@@ -3,8 +3,7 @@
 
 #include "generator/families/predicted_time.h"
 #include "generator/machine/device_info.h"
-#include "tmm/vocabulary/config.h"
-#include "tmm/vocabulary/problem.h"
+#include "generator/schedule/schedule.h"
 
 namespace tmm {
 
@@ -16,7 +15,6 @@ struct TeachingKernel {
 };
 
 // Microseconds of a valid config's whole plan.
-PredictedTime naive_and_tiled_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device,
-                                       const TeachingKernel& kernel);
+PredictedTime naive_and_tiled_estimate(const Schedule& schedule, const DeviceInfo& device, const TeachingKernel& kernel);
 
 }  // namespace tmm

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "generator/families/family.h"
+#include "generator/text/config_source.h"
 #include "generator/text/text.h"
 
 namespace tmm {
@@ -36,25 +37,6 @@ constexpr FixedEntry kCeilingEntries[] = {
     {"tmm_ceiling_empty", "tmm::EmptyArgs"},
 };
 
-// Fields of a member of the stub's struct: lines of at most 120 columns, continued with an indent.
-std::string joined(const std::vector<std::string>& items) {
-    std::string text;
-    std::size_t line = 0;
-    for (const std::string& item : items) {
-        if (text.empty()) {
-            line = 0;
-        } else if (line + item.size() > 100) {
-            text += ",\n        ";
-            line = 0;
-        } else {
-            text += ", ";
-        }
-        text += item;
-        line += item.size() + 2;
-    }
-    return text;
-}
-
 std::string signature_fields(const KernelSignature& s) {
     const auto op = [](Operation o) { return o == Operation::none ? "none" : "transpose"; };
     std::vector<std::string> fields{
@@ -76,78 +58,13 @@ std::string signature_fields(const KernelSignature& s) {
     if (s.residual) fields.emplace_back(".residual = true");
     if (s.epilogue != Epilogue::none) fields.push_back(fmt::format(".epilogue = tmm::Epilogue::{}", name_of(s.epilogue)));
     if (s.type_bias != ElementType::f32) fields.push_back(fmt::format(".type_bias = tmm::ElementType::{}", name_of(s.type_bias)));
-    return joined(fields);
-}
-
-std::string config_fields(const KernelConfig& config) {
-    std::vector<std::string> fields;
-    for (const Parameter& parameter : kParameters) {
-        const int value = config.*parameter.member;
-        if (value == parameter.neutral && parameter.member != &KernelConfig::family) continue;
-        if (parameter.value_names) {
-            fields.push_back(fmt::format(".{0} = tmm::{0}::{1}", parameter.name, parameter.value_names[value]));
-        } else {
-            fields.push_back(fmt::format(".{} = {}", parameter.name, value));
-        }
-    }
-    return joined(fields);
+    return joined_fields(fields);
 }
 
 // Parts are joined by '_' and each begins with its own letters, so that different kernels never share a name.
 std::string types_part(const KernelSignature& s) {
     if (s.type_a == s.type_b && s.type_b == s.type_c) return std::string(name_of(s.type_a));
     return fmt::format("{}{}{}", name_of(s.type_a), name_of(s.type_b), name_of(s.type_c));
-}
-
-// Where a kernel's name says a field otherwise than a config's short text.
-struct OwnPart {
-    int KernelConfig::*member;
-    const char* word;
-    int place;
-};
-constexpr OwnPart kOwnParts[] = {
-    {&KernelConfig::cluster, "cluster", 8},
-    {&KernelConfig::multicast_a, "multicast", 9},
-    {&KernelConfig::multicast_b, "multicast", 9},
-    {&KernelConfig::trim, "strip", 21},
-};
-
-OwnPart part_of(const Parameter& parameter) {
-    for (const OwnPart& own : kOwnParts)
-        if (own.member == parameter.member) return own;
-    return {parameter.member, parameter.token.word, parameter.token.place};
-}
-
-// The fields that stand together in a name, by the order of their places; the family leads a name by itself.
-const std::map<int, std::vector<const Parameter*>>& name_parts() {
-    static const auto& parts = *[] {
-        auto* by_place = new std::map<int, std::vector<const Parameter*>>();
-        for (const Parameter& parameter : kParameters)
-            if (parameter.member != &KernelConfig::family) (*by_place)[part_of(parameter).place].push_back(&parameter);
-        return by_place;
-    }();
-    return parts;
-}
-
-// "_128x64x16_t8x4_s3_exact": the fields that are not neutral, by the words of their tokens.
-std::string config_part(const KernelConfig& c) {
-    std::string text;
-    for (const auto& [place, fields] : name_parts()) {
-        const Parameter& first = *fields.front();
-        const int value = c.*first.member;
-        if (first.value_names) {
-            // How edges are met is always said.
-            if (value != first.neutral || first.member == &KernelConfig::boundary) text += fmt::format("_{}", first.value_names[value]);
-        } else if (first.member == &KernelConfig::split_k) {
-            // The text depends on whether sums are partial, not on how many parts there are.
-            if (c.split_k > c.cluster) text += fmt::format("_{}", first.token.word);
-        } else if (std::any_of(fields.begin(), fields.end(), [&](const Parameter* field) { return c.*field->member != field->neutral; })) {
-            text += fmt::format("_{}", part_of(first).word);
-            if (fields.size() == 1 && first.token.drops_one && value == 1) continue;
-            for (const Parameter* field : fields) text += fmt::format("{}{}", field == &first ? "" : "x", c.*field->member);
-        }
-    }
-    return text;
 }
 
 // "_biasbf16_gelu_residual"
@@ -188,7 +105,7 @@ struct Accesses {
 };
 Accesses accesses_of(const PlanKernel& kernel, const KernelSignature& signature) {
     if (const auto* config = std::get_if<KernelConfig>(&kernel)) {
-        const KernelFacts& facts = family_of(*config).kernel;
+        const Traits& facts = family_of(*config).traits;
         return {.vector_of_ab = facts.moves_single_elements_of_ab ? 1 : config->vector_width,
                 .vector_of_c = facts.moves_single_elements_of_c ? 1 : config->vector_width,
                 .knows_tf32 = facts.knows_tf32,
@@ -243,16 +160,16 @@ KernelSource source_of(const KernelSignature& s, const Stub& stub, const Express
 }
 
 KernelSource product_source(const KernelSignature& s, const KernelConfig& config, const Expression& expression) {
-    const KernelFacts& kernel = family_of(config).kernel;
+    const Launch& launch = family_of(config).launch;
     if (config.boundary < 0 || config.boundary >= boundary::count)
         throw std::invalid_argument(fmt::format("there is no boundary mode {}", config.boundary));
     const char* const family = kFamilyNames[config.family];
     return source_of(s,
-                     {.name = beginning_of_name(family, s, expression) + config_part(config),
+                     {.name = beginning_of_name(family, s, expression) + config_part_of_name(config),
                       .room = "families",
                       .kernel_namespace = family,
-                      .arguments_type = kernel.arguments_type(config),
-                      .preamble = kernel.preamble(s, config),
+                      .arguments_type = launch.arguments_type ? launch.arguments_type(config) : "tmm::GemmArgs",
+                      .preamble = launch.preamble ? launch.preamble(s, config) : std::string(),
                       .type = "KernelConfig",
                       .variable = "config",
                       .fields = config_fields(config),
@@ -275,7 +192,7 @@ KernelSource step_source(const KernelSignature& s, const StepFacts& facts, const
                       .preamble = {},
                       .type = static_cast<const char*>(facts.type),
                       .variable = "step",
-                      .fields = joined(fields),
+                      .fields = joined_fields(fields),
                       .blocks_per_sm = std::to_string(facts.blocks_per_sm)},
                      expression);
 }
@@ -308,14 +225,6 @@ KernelSource make_kernel_source(const KernelSignature& signature, const PlanKern
     const KernelSignature s = kernel_signature(signature, kernel);
     if (const auto* config = std::get_if<KernelConfig>(&kernel)) return product_source(s, kernel_config(*config), expression);
     return step_source(s, *facts_of_step(kernel, s), expression);
-}
-
-std::string config_initialiser(const KernelConfig& config) {
-    return fmt::format("{{{}}}", config_fields(kernel_config(config)));
-}
-
-std::string config_words(const KernelConfig& config) {
-    return config_part(kernel_config(config)).substr(1);
 }
 
 KernelSource make_verify_source() {

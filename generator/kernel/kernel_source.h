@@ -47,10 +47,6 @@ KernelSignature kernel_signature(const KernelSignature& signature, const PlanKer
 // signature with Epilogue::custom; other kernels do not depend on it.
 KernelSource make_kernel_source(const KernelSignature& signature, const PlanKernel& kernel, const Expression& expression = {});
 
-// A config within the struct of a step that holds one: as the text initialises it, and as the name has it.
-std::string config_initialiser(const KernelConfig& config);
-std::string config_words(const KernelConfig& config);
-
 // The kernels that make operands, compute references and compare results (templates/tmm/checks/verify/kernels.cuh).
 KernelSource make_verify_source();
 

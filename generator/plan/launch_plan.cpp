@@ -1,38 +1,43 @@
 #include "generator/plan/launch_plan.h"
 
-#include <algorithm>
-#include <array>
-
-#include <fmt/format.h>
+#include <utility>
 
 #include "generator/families/family.h"
-#include "generator/families/gemv/strip.h"
-#include "generator/plan/finishing_step.h"
-#include "generator/plan/kernel_arguments.h"
-#include "generator/plan/plan_builder.h"
 #include "generator/problem/matrix_layout.h"
+#include "generator/steps/arguments.h"
 #include "generator/steps/steps.h"
-#include "tmm/steps/pack/rules.h"
-#include "tmm/steps/pack/strips.h"
 
 namespace tmm {
 namespace {
 
-// What is left of a declared alignment so many elements further on.
-int alignment_at(int alignment, std::int64_t offset, ElementType type) {
-    while (alignment > size_of(type) && offset * size_of(type) % alignment != 0) alignment /= 2;
-    return alignment;
+// What adds up partial results, where the product leaves any: of the tiles that blocks share, and of parts of K, which the step that
+// finishes sums may add up itself.
+void add_sums(StepList& list) {
+    if (list.schedule.line.blocks > 0) add_fixup(list);
+    if (list.schedule.partial_results > 1 && list.schedule.finished.parts <= 1) add_reduce(list);
 }
 
 }  // namespace
 
-std::int64_t prepared_bytes(const LaunchPlan& plan, GemmOperand operand) {
-    if (plan.config.planes <= 1 || plan.steps.empty()) return 0;
-    return (operand == GemmOperand::a ? plan.geometry.copies.a : plan.geometry.copies.b).bytes;
+LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device, Expression expression,
+                            EpiloguePlace place) {
+    LaunchPlan plan;
+    static_cast<Schedule&>(plan) = schedule_of(problem, config, device, place);
+    plan.expression = std::move(expression);
+    if (is_empty(problem)) return plan;
+    StepList list{.schedule = plan, .device = device};
+    if (const auto add_steps = family_of(config).launch.add_steps)
+        add_steps(list);
+    else
+        add_product(list, bind_product);
+    add_sums(list);
+    if (plan.finished.parts > 0) add_finish(list);
+    plan.steps = std::move(list.steps);
+    return plan;
 }
 
 std::size_t bind_step(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments) {
-    const bool is_before_finish = plan.geometry.finished.parts > 0 && !step.finishes_sums;
+    const bool is_before_finish = plan.finished.parts > 0 && !step.finishes_sums;
     return step.bind(plan, step, is_before_finish ? product_call(plan, call) : call, arguments);
 }
 
@@ -42,67 +47,9 @@ std::size_t main_step(const LaunchPlan& plan) {
     return 0;
 }
 
-std::vector<EdgeProduct> edge_products(const GemmProblem& problem, const Tiling& tiling) {
-    std::vector<EdgeProduct> edges;
-    const auto add = [&](const Extent& extent, bool swap) {
-        if (extent.rows == 0 || extent.columns == 0) return;
-        KernelSignature signature = signature_of(problem);
-        signature.align_a = alignment_at(signature.align_a, offset_a(problem, extent), problem.type_a);
-        signature.align_b = alignment_at(signature.align_b, offset_b(problem, extent), problem.type_b);
-        signature.align_c = alignment_at(signature.align_c, offset_c(problem, extent), problem.type_c);
-        edges.push_back(
-            EdgeProduct{.signature = signature, .config = gemv_strip(extent, problem.batch, signature, swap), .extent = extent});
-    };
-    add(tiling.below, false);
-    add(tiling.right, true);
-    return edges;
-}
-
-KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& config) {
-    return product_of(config).signature(product_problem(problem, config), config);
-}
-
-LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device, Expression expression,
-                            EpiloguePlace place) {
-    if (is_empty(problem)) return {.problem = problem, .product = problem, .config = config, .geometry = {}, .steps = {}};
-    const Product& product = product_of(config);
-    PlanBuilder plan(problem, config, device, place);
-    product.add_steps_before(plan);
-    plan.add_product();
-    product.add_steps_behind(plan);
-    plan.add_sums();
-    if (plan.geometry().finished.parts > 0) add_finish(plan);
-    LaunchPlan made = std::move(plan).finish();
-    made.expression = std::move(expression);
-    return made;
-}
-
-std::int64_t depth_of_parts(const GemmProblem& problem, const KernelConfig& config) {
-    return std::min<std::int64_t>(depth_of_split(problem.k, config.split_k, config.block_k), problem.k);
-}
-
-std::int64_t longest_sum_of_parts(const GemmProblem& problem, const KernelConfig& config) {
-    // A cluster's blocks, and fixup, add up what their additions lose as well (partial_sums.cuh): two roundings, whatever their number.
-    std::int64_t chain = config.cluster > 1 || config.stream_k != 0 ? 2 : 0;
-    if (const int parts = partial_results(config); parts > 1) chain += reduce::longest_chain(reduce_for(problem, config), parts);
-    return chain;
-}
-
-std::int64_t blocks_that_add_parts(const GemmProblem& problem, const KernelConfig& config) {
-    if (partial_results(config) <= 1) return 0;
-    const Extent extent = main_extent(problem, config);
-    return reduce::blocks(reduce_for(problem, config), extent.rows, extent.columns, problem.batch);
-}
-
-std::int64_t longest_rounding_chain(const GemmProblem& problem, const KernelConfig& config) {
-    const Tiling tiling = tiling_of(problem, config);
-    std::int64_t chain = config.split_k > 1 ? depth_of_parts(problem, config) : problem.k;
-    chain = product_of(config).longest_chain(problem, config, chain);
-    chain += longest_sum_of_parts(problem, config);
-    if (tiling.packed.any()) chain = std::max<std::int64_t>(chain, strips::longest_chain(std::max(1, threads_of(config) / 32), problem.k));
-    for (const EdgeProduct& edge : edge_products(problem, tiling))
-        chain = std::max<std::int64_t>(chain, product_of(edge.config).longest_chain(problem, edge.config, problem.k));
-    return chain;
+std::int64_t prepared_bytes(const LaunchPlan& plan, GemmOperand operand) {
+    if (plan.config.planes <= 1 || plan.steps.empty()) return 0;
+    return (operand == GemmOperand::a ? plan.copies.a : plan.copies.b).bytes;
 }
 
 }  // namespace tmm

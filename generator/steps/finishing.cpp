@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
-#include "generator/plan/kernel_arguments.h"
+#include "generator/problem/matrix_layout.h"
+#include "generator/steps/arguments.h"
+#include "tmm/number/arithmetic.h"
 
 namespace tmm {
 namespace {
@@ -31,10 +33,10 @@ KernelSignature finishing_signature(const GemmProblem& problem, const FinishedSu
     return signature;
 }
 
-std::size_t bind(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments) {
-    const GemmProblem& problem = plan.problem;
-    const GemmProblem& product = plan.product;
-    const FinishedSums& sums = plan.geometry.finished;
+std::size_t bind(const Schedule& schedule, const LaunchStep& step, const GemmCall& call, std::byte* arguments) {
+    const GemmProblem& problem = schedule.problem;
+    const GemmProblem& product = schedule.product;
+    const FinishedSums& sums = schedule.finished;
     const Finishing& kernel = std::get<Finishing>(step.kernel);
     FinishingArgs args;
     static_cast<GemmArgs&>(args) = {
@@ -55,6 +57,26 @@ std::size_t bind(const LaunchPlan& plan, const LaunchStep& step, const GemmCall&
     args.tiles_across = divisor(static_cast<unsigned>(finishing::tiles_across(kernel, step.signature, step.extent.columns)));
     args.tiles_down = divisor(static_cast<unsigned>(finishing::tiles_down(kernel, step.extent.rows)));
     return write_arguments(args, arguments);
+}
+
+// The kernel that adds up parts of K applies the epilogue as well.
+std::size_t bind_reduce(const Schedule& schedule, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
+    const GemmProblem& problem = schedule.problem;
+    const FinishedSums& sums = schedule.finished;
+    return write_arguments(GemmArgs{.c = call.c,
+                                    .workspace = static_cast<std::byte*>(call.workspace) + schedule.workspace.partials,
+                                    .m = problem.m,
+                                    .n = problem.n,
+                                    .k = problem.k,
+                                    .batch = problem.batch,
+                                    .ldc = problem.ldc,
+                                    .stride_c = problem.stride_c,
+                                    .k_per_split = depth_of_split(problem.k, sums.parts, 1),
+                                    .split_k = sums.parts,
+                                    .alpha = call.alpha,
+                                    .beta = call.beta,
+                                    .epilogue = epilogue_args(problem, call)},
+                           arguments);
 }
 
 Extent all_of_c(const GemmProblem& problem) {
@@ -82,18 +104,49 @@ Finishing finishing_for(const Extent& extent, std::int64_t batch, const KernelSi
     return step;
 }
 
-bool finishing_serves(const GemmProblem& problem) {
+bool step_can_finish(const GemmProblem& problem) {
+    if (converted_types_violation(signature_of(problem))) return false;
     const Extent extent = all_of_c(problem);
     const KernelSignature signature = signature_of(problem);
     return blocks_of(finishing_for(extent, problem.batch, signature, 0), extent, problem.batch, signature) <= kLargestGrid;
 }
 
-void add_finishing(PlanBuilder& plan) {
-    const GemmProblem& problem = plan.asked();
-    const KernelSignature signature = finishing_signature(problem, plan.geometry().finished);
+// That the product writes its sums is part of its own time, and so is the kernel that adds up parts of K.
+double microseconds_of_finish(const Schedule& schedule, const DeviceInfo& device) {
+    const FinishedSums& sums = schedule.finished;
+    if (sums.parts != 1) return 0;
+    const GemmProblem& problem = schedule.problem;
+    const bool reads_c = problem.reads_c && !sums.stand_in_c();
+    const std::int64_t of_sums = products_of_row(problem.activation) * products_of_column(problem.activation);
+    const std::int64_t of_c = 1 + (problem.residual ? 1 : 0) + (reads_c ? 1 : 0);
+    const std::int64_t bytes = sum_bytes(problem) * of_sums + size_of(problem.type_c) * of_c;
+    return device.profile.second_kernel + elements_of_c(problem) * static_cast<double>(bytes) / device.profile.memory_bytes;
+}
+
+void add_finish(StepList& list) {
+    const Schedule& schedule = list.schedule;
+    const GemmProblem& problem = schedule.problem;
     const Extent extent = all_of_c(problem);
-    const Finishing step = finishing_for(extent, problem.batch, signature, plan.device().sm_count);
-    plan.add(signature, step, extent, blocks_of(step, extent, problem.batch, signature), bind).finishes_sums = true;
+    if (schedule.finished.parts == 1) {
+        const KernelSignature signature = finishing_signature(problem, schedule.finished);
+        const Finishing step = finishing_for(extent, problem.batch, signature, list.device.sm_count);
+        list.add(signature, step, extent, blocks_of(step, extent, problem.batch, signature), bind).finishes_sums = true;
+        return;
+    }
+    const Reduce step = reduce_for(extent, problem.batch, schedule.finished.parts);
+    const std::int64_t blocks = reduce::blocks(step, extent.rows, extent.columns, problem.batch);
+    list.add(signature_of(problem), step, extent, blocks, bind_reduce).finishes_sums = true;
+}
+
+GemmCall product_call(const Schedule& schedule, const GemmCall& call) {
+    GemmCall product = call;
+    product.bias = nullptr;
+    product.residual = nullptr;
+    if (schedule.finished.stand_in_c()) return product;
+    product.c = static_cast<std::byte*>(call.workspace) + schedule.finished.offset;
+    // The step applies alpha and beta; without alpha A and B are not read.
+    if (product.alpha != 0) product.alpha = 1;
+    return product;
 }
 
 StepFacts facts_of(const Finishing& step, const KernelSignature& signature) {

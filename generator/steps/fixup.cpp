@@ -1,23 +1,22 @@
 #include "generator/steps/steps.h"
 
-#include "generator/plan/kernel_arguments.h"
+#include "generator/steps/arguments.h"
 
 namespace tmm {
 namespace {
 
-std::size_t bind(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
-    Division division = division_of(plan.product, plan.config);
-    division.line = plan.geometry.line;
-    return write_arguments(sum_args(plan, call, division), arguments);
+std::size_t bind(const Schedule& schedule, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
+    Division division = division_of(schedule.product, schedule.config);
+    division.line = schedule.line;
+    return write_arguments(sum_args(schedule, call, division), arguments);
 }
 
 }  // namespace
 
-void add_fixup(PlanBuilder& plan) {
-    const KernelConfig& product = plan.config();
+void add_fixup(StepList& list) {
+    const KernelConfig& product = list.schedule.config;
     const Fixup step{.block_m = product.block_m, .block_n = product.block_n, .block_k = product.block_k};
-    plan.add(main_signature(plan.problem(), product), step, plan.geometry().main, plan.geometry().line.tiles * fixup::blocks_per_tile(step),
-             bind);
+    list.add(list.schedule.signature, step, list.schedule.main, list.schedule.line.tiles * fixup::blocks_per_tile(step), bind);
 }
 
 StepFacts facts_of(const Fixup& step, const KernelSignature& signature) {

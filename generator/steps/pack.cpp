@@ -2,24 +2,23 @@
 
 #include <algorithm>
 
-#include "generator/families/family.h"
-#include "generator/plan/kernel_arguments.h"
+#include "generator/steps/arguments.h"
 
 namespace tmm {
 namespace {
 
 // The few lines of a strip's short operand stand behind the product's part of it.
-Addresses addresses_of_strips(const LaunchPlan& plan, const GemmCall& call) {
-    const Extent& main = plan.geometry.main;
-    return addresses_of(plan, call, {.row0 = main.rows, .column0 = main.columns});
+Addresses addresses_of_strips(const Schedule& schedule, const GemmCall& call) {
+    const Extent& main = schedule.main;
+    return addresses_of(schedule, call, {.row0 = main.rows, .column0 = main.columns});
 }
 
 // The strip of columns of C that is multiplied while A is packed.
-PackedStrip strip_with_a(const LaunchPlan& plan, const GemmCall& call) {
-    const int lines = plan.geometry.packed.columns;
+PackedStrip strip_with_a(const Schedule& schedule, const GemmCall& call) {
+    const int lines = schedule.packed.columns;
     if (lines == 0) return {};
-    const Addresses addresses = addresses_of_strips(plan, call);
-    const GemmProblem& problem = plan.product;
+    const Addresses addresses = addresses_of_strips(schedule, call);
+    const GemmProblem& problem = schedule.product;
     const bool along_k = problem.op_b == Operation::transpose;
     return {.lines = lines,
             .few = addresses.b,
@@ -30,11 +29,11 @@ PackedStrip strip_with_a(const LaunchPlan& plan, const GemmCall& call) {
 }
 
 // The strip of rows of C that is multiplied while B is packed.
-PackedStrip strip_with_b(const LaunchPlan& plan, const GemmCall& call) {
-    const int lines = plan.geometry.packed.rows;
+PackedStrip strip_with_b(const Schedule& schedule, const GemmCall& call) {
+    const int lines = schedule.packed.rows;
     if (lines == 0) return {};
-    const Addresses addresses = addresses_of_strips(plan, call);
-    const GemmProblem& problem = plan.product;
+    const Addresses addresses = addresses_of_strips(schedule, call);
+    const GemmProblem& problem = schedule.product;
     const bool along_k = problem.op_a == Operation::none;
     return {.lines = lines,
             .few = addresses.a,
@@ -62,17 +61,17 @@ OperandCopies packed_copies(const GemmProblem& problem, const KernelConfig& conf
     return copies;
 }
 
-PackersArgs packers_args(const LaunchPlan& plan, const GemmCall& call) {
-    if (!pack::packs_beside(plan.config)) return {};
-    const GemmProblem& problem = plan.product;
-    const Addresses addresses = addresses_of(plan, call, plan.geometry.main);
-    const OperandCopies& copies = plan.geometry.copies;
+PackersArgs packers_args(const Schedule& schedule, const GemmCall& call) {
+    if (!pack::packs_beside(schedule.config)) return {};
+    const GemmProblem& problem = schedule.product;
+    const Addresses addresses = addresses_of(schedule, call, schedule.main);
+    const OperandCopies& copies = schedule.copies;
     const KernelSignature signature = signature_of(problem);
     const auto found = [](const OperandCopy& copy, void* place, const void* operand) {
         return static_cast<float*>(copy.is_made ? place : const_cast<void*>(operand));
     };
-    return {.blocks = plan.geometry.packing.packers,
-            .first_row = plan.geometry.packing.first_row,
+    return {.blocks = schedule.packing.packers,
+            .first_row = schedule.packing.first_row,
             .a = static_cast<const float*>(addresses.a),
             .b = static_cast<const float*>(addresses.b),
             .lda = problem.lda,
@@ -86,8 +85,8 @@ PackersArgs packers_args(const LaunchPlan& plan, const GemmCall& call) {
             .squares = addresses.counters};
 }
 
-StripsArgs strips_args(const LaunchPlan& plan, const GemmCall& call) {
-    return {.blocks = plan.geometry.blocks_for_strips, .with_a = strip_with_a(plan, call), .with_b = strip_with_b(plan, call)};
+StripsArgs strips_args(const Schedule& schedule, const GemmCall& call) {
+    return {.blocks = schedule.blocks_for_strips, .with_a = strip_with_a(schedule, call), .with_b = strip_with_b(schedule, call)};
 }
 
 namespace {
@@ -98,33 +97,33 @@ int blocks_per_sm(const DeviceInfo& device) {
     return architecture < 80 || architecture / 10 == 10 ? pack::kBlocksPerSm - 1 : pack::kBlocksPerSm;
 }
 
-std::size_t bind(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
+std::size_t bind(const Schedule& schedule, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
     PackArgs args;
-    static_cast<GemmArgs&>(args) = make_args(plan, plan.geometry.main, call, undivided(plan.product));
-    args.depth = plan.product.k;
-    args.lines = product_of(plan.config).is_brought_by_tma(plan.config) ? args.k : pack::packed_depth(args.k);
-    if (pack::packs_beside(plan.config)) {
-        args.depth = i64{plan.geometry.packing.first_row} * pack::kTile;
-        args.squares = addresses_of(plan, call, plan.geometry.main).counters;
+    static_cast<GemmArgs&>(args) = make_args(schedule, schedule.main, call, undivided(schedule.product));
+    args.depth = schedule.product.k;
+    args.lines = schedule.copies.by_copy_engine ? args.k : pack::packed_depth(args.k);
+    if (pack::packs_beside(schedule.config)) {
+        args.depth = i64{schedule.packing.first_row} * pack::kTile;
+        args.squares = addresses_of(schedule, call, schedule.main).counters;
     }
-    args.with_a = strip_with_a(plan, call);
-    args.with_b = strip_with_b(plan, call);
+    args.with_a = strip_with_a(schedule, call);
+    args.with_b = strip_with_b(schedule, call);
     return write_arguments(args, arguments);
 }
 
 }  // namespace
 
-void add_pack(PlanBuilder& plan) {
-    const KernelConfig& product = plan.config();
-    const Geometry& geometry = plan.geometry();
+void add_pack(StepList& list) {
+    const KernelConfig& product = list.schedule.config;
+    const Schedule& schedule = list.schedule;
     const Pack step{.a = pack::packs_a(product),
                     .b = pack::packs_b(product),
-                    .strips = geometry.packed.any(),
-                    .blocks_per_sm = blocks_per_sm(plan.device())};
-    const i64 k = plan.problem().k;
-    const i64 depth = pack::packs_beside(product) ? std::min<i64>(k, i64{geometry.packing.first_row} * pack::kTile) : k;
-    plan.add(signature_of(plan.problem()), step, geometry.main,
-             pack::blocks(step, geometry.main.rows, geometry.main.columns, depth, plan.problem().batch), bind);
+                    .strips = schedule.packed.any(),
+                    .blocks_per_sm = blocks_per_sm(list.device)};
+    const i64 k = list.schedule.product.k;
+    const i64 depth = pack::packs_beside(product) ? std::min<i64>(k, i64{schedule.packing.first_row} * pack::kTile) : k;
+    list.add(signature_of(list.schedule.product), step, schedule.main,
+             pack::blocks(step, schedule.main.rows, schedule.main.columns, depth, list.schedule.product.batch), bind);
 }
 
 StepFacts facts_of(const Pack& step, const KernelSignature& signature) {

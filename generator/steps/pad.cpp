@@ -1,6 +1,6 @@
 #include "generator/steps/steps.h"
 
-#include "generator/plan/kernel_arguments.h"
+#include "generator/steps/arguments.h"
 #include "tmm/steps/pad/rules.h"
 
 namespace tmm {
@@ -21,13 +21,13 @@ std::int64_t blocks_that_pad(const GemmProblem& problem, const Pad& step) {
     return pad::blocks(pieces, squares);
 }
 
-std::size_t bind(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments) {
-    const GemmProblem& problem = plan.product;
-    const OperandCopies& copies = plan.geometry.copies;
+std::size_t bind(const Schedule& schedule, const LaunchStep& step, const GemmCall& call, std::byte* arguments) {
+    const GemmProblem& problem = schedule.product;
+    const OperandCopies& copies = schedule.copies;
     const Pad& copied = std::get<Pad>(step.kernel);
-    const Addresses addresses = addresses_of(plan, call, plan.geometry.whole);
+    const Addresses addresses = addresses_of(schedule, call, schedule.whole);
     PadArgs args;
-    static_cast<GemmArgs&>(args) = make_args(plan, plan.geometry.whole, call, undivided(problem));
+    static_cast<GemmArgs&>(args) = make_args(schedule, schedule.whole, call, undivided(problem));
     const auto fill = [&](PadOperand& operand, const pad::Shape& shape, bool original_layout, ElementType type, const void* source,
                           void* copy, std::int64_t ld, std::int64_t stride, std::int64_t copy_ld) {
         const int units = size_of(type) / 2;
@@ -75,9 +75,9 @@ OperandCopies padded_copies(const GemmProblem& problem, const KernelConfig& conf
     return copies;
 }
 
-void add_pad(PlanBuilder& plan) {
-    const Pad step = pad::step_for(plan.config());
-    plan.add(signature_of(plan.problem()), step, plan.geometry().whole, blocks_that_pad(plan.problem(), step), bind);
+void add_pad(StepList& list) {
+    const Pad step = pad::step_for(list.schedule.config);
+    list.add(signature_of(list.schedule.product), step, list.schedule.whole, blocks_that_pad(list.schedule.product, step), bind);
 }
 
 StepFacts facts_of(const Pad& step, const KernelSignature& signature) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "generator/plan/kernel_arguments.h"
+#include "generator/steps/arguments.h"
 
 namespace tmm {
 namespace {
@@ -23,8 +23,8 @@ PlanesOperand planes_at(void* first, const planes::Operand& operand, int planes)
 }
 
 // Operands are split in the parts of K that are multiplied apart.
-GemmArgs split_args(const LaunchPlan& plan, const GemmCall& call) {
-    return make_args(plan, plan.geometry.main, call, {.split_k = plan.config.split_k, .k_per_split = plan.geometry.k_per_split});
+GemmArgs split_args(const Schedule& schedule, const GemmCall& call) {
+    return make_args(schedule, schedule.main, call, {.split_k = schedule.config.split_k, .k_per_split = schedule.k_per_split});
 }
 
 }  // namespace
@@ -55,12 +55,12 @@ OperandCopies planes_copies(const GemmProblem& problem, const KernelConfig& conf
     return {.a = copy(operands.a), .b = copy(operands.b)};
 }
 
-SplitOperands split_operands(const LaunchPlan& plan, const GemmCall& call) {
-    const PlanesOperands operands = planes_operands(plan.product, plan.config);
-    const Addresses addresses = addresses_of(plan, call, plan.geometry.main);
+SplitOperands split_operands(const Schedule& schedule, const GemmCall& call) {
+    const PlanesOperands operands = planes_operands(schedule.product, schedule.config);
+    const Addresses addresses = addresses_of(schedule, call, schedule.main);
     SplitOperands split;
-    split.a = planes_at(addresses.copy_of_a, operands.a, plan.config.planes);
-    split.b = planes_at(addresses.copy_of_b, operands.b, plan.config.planes);
+    split.a = planes_at(addresses.copy_of_a, operands.a, schedule.config.planes);
+    split.b = planes_at(addresses.copy_of_b, operands.b, schedule.config.planes);
     split.unfit_a = {.of_tile = split.a.unfit, .count = planes::items(operands.a)};
     split.unfit_b = {.of_tile = split.b.unfit, .count = planes::items(operands.b)};
     return split;
@@ -68,22 +68,22 @@ SplitOperands split_operands(const LaunchPlan& plan, const GemmCall& call) {
 
 namespace {
 
-std::size_t bind(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
+std::size_t bind(const Schedule& schedule, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
     PlanesArgs args;
-    static_cast<GemmArgs&>(args) = split_args(plan, call);
-    const SplitOperands split = split_operands(plan, call);
+    static_cast<GemmArgs&>(args) = split_args(schedule, call);
+    const SplitOperands split = split_operands(schedule, call);
     if (!call.prepared_a) args.planes_a = split.a;
     if (!call.prepared_b) args.planes_b = split.b;
     return write_arguments(args, arguments);
 }
 
-std::size_t bind_preparation(const LaunchPlan& plan, const LaunchStep&, const Preparation& preparation, std::byte* arguments) {
+std::size_t bind_preparation(const Schedule& schedule, const LaunchStep&, const Preparation& preparation, std::byte* arguments) {
     const bool of_a = preparation.operand == GemmOperand::a;
-    const PlanesOperands operands = planes_operands(plan.product, plan.config);
+    const PlanesOperands operands = planes_operands(schedule.product, schedule.config);
     PlanesArgs args;
-    static_cast<GemmArgs&>(args) = split_args(plan, GemmCall{});
+    static_cast<GemmArgs&>(args) = split_args(schedule, GemmCall{});
     (of_a ? args.a : args.b) = preparation.matrix;
-    (of_a ? args.planes_a : args.planes_b) = planes_at(preparation.prepared, of_a ? operands.a : operands.b, plan.config.planes);
+    (of_a ? args.planes_a : args.planes_b) = planes_at(preparation.prepared, of_a ? operands.a : operands.b, schedule.config.planes);
     return write_arguments(args, arguments);
 }
 
@@ -98,12 +98,12 @@ std::int64_t busy_blocks(const LaunchStep& step, const std::byte* arguments) {
 
 }  // namespace
 
-void add_planes(PlanBuilder& plan) {
-    const PlanesOperands operands = planes_operands(plan.problem(), plan.config());
-    const i64 depth = depth_of_parts(plan.problem(), plan.config());
-    const Planes split{.planes = plan.config().planes, .cluster = planes::cluster_for(depth), .slots = planes::slots_for(depth)};
+void add_planes(StepList& list) {
+    const PlanesOperands operands = planes_operands(list.schedule.product, list.schedule.config);
+    const i64 depth = depth_of_parts(list.schedule);
+    const Planes split{.planes = list.schedule.config.planes, .cluster = planes::cluster_for(depth), .slots = planes::slots_for(depth)};
     const i64 items = planes::items(operands.a) + planes::items(operands.b);
-    LaunchStep& step = plan.add(signature_of(plan.problem()), split, plan.geometry().main, planes::blocks(split, items), bind);
+    LaunchStep& step = list.add(signature_of(list.schedule.product), split, list.schedule.main, planes::blocks(split, items), bind);
     step.bind_preparation = bind_preparation;
     step.busy_blocks = busy_blocks;
 }

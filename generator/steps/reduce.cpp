@@ -1,6 +1,6 @@
 #include "generator/steps/steps.h"
 
-#include "generator/plan/kernel_arguments.h"
+#include "generator/steps/arguments.h"
 
 namespace tmm {
 namespace {
@@ -9,9 +9,10 @@ namespace {
 constexpr std::int64_t kBlocksWanted = 128;
 
 // The kernel takes whole parts as they are: no tile bounds their depth.
-std::size_t bind(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
-    const int parts = plan.geometry.partial_results;
-    return write_arguments(sum_args(plan, call, {.split_k = parts, .k_per_split = depth_of_split(plan.product.k, parts, 1)}), arguments);
+std::size_t bind(const Schedule& schedule, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
+    const int parts = schedule.partial_results;
+    return write_arguments(sum_args(schedule, call, {.split_k = parts, .k_per_split = depth_of_split(schedule.product.k, parts, 1)}),
+                           arguments);
 }
 
 }  // namespace
@@ -27,15 +28,14 @@ Reduce reduce_for(const Extent& extent, std::int64_t batch, int parts) {
     }
     return {.sharers = sharers, .columns = columns};
 }
-Reduce reduce_for(const GemmProblem& problem, const KernelConfig& config) {
-    return reduce_for(main_extent(problem, config), problem.batch, partial_results(config));
+Reduce reduce_for(const Schedule& schedule) {
+    return reduce_for(schedule.main, schedule.product.batch, schedule.partial_results);
 }
 
-void add_reduce(PlanBuilder& plan) {
-    const Extent& main = plan.geometry().main;
-    const Reduce step = reduce_for(plan.problem(), plan.config());
-    plan.add(main_signature(plan.problem(), plan.config()), step, main, reduce::blocks(step, main.rows, main.columns, plan.problem().batch),
-             bind);
+void add_reduce(StepList& list) {
+    const Extent& main = list.schedule.main;
+    const Reduce step = reduce_for(list.schedule);
+    list.add(list.schedule.signature, step, main, reduce::blocks(step, main.rows, main.columns, list.schedule.product.batch), bind);
 }
 
 StepFacts facts_of(const Reduce& step, const KernelSignature& signature) {

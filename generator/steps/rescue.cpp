@@ -2,19 +2,18 @@
 
 #include <algorithm>
 
-#include "generator/families/simt/rescue_tile.h"
-#include "generator/kernel/kernel_source.h"
-#include "generator/plan/kernel_arguments.h"
+#include "generator/steps/arguments.h"
+#include "generator/text/config_source.h"
 
 namespace tmm {
 namespace {
 
-std::size_t bind(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments) {
+std::size_t bind(const Schedule& schedule, const LaunchStep& step, const GemmCall& call, std::byte* arguments) {
     const KernelConfig& tile = std::get<Rescue>(step.kernel).tile;
     RescueArgs args;
-    static_cast<GemmArgs&>(args) = make_args(plan, plan.geometry.main, call, division_of(plan.product, tile));
-    if (leaves_partials(plan.geometry)) args.workspace = addresses_of(plan, call, plan.geometry.main).partials;
-    const SplitOperands split = split_operands(plan, call);
+    static_cast<GemmArgs&>(args) = make_args(schedule, schedule.main, call, division_of(schedule.product, tile));
+    if (leaves_partials(schedule)) args.workspace = addresses_of(schedule, call, schedule.main).partials;
+    const SplitOperands split = split_operands(schedule, call);
     args.unfit_a = split.unfit_a;
     args.unfit_b = split.unfit_b;
     return write_arguments(args, arguments);
@@ -22,21 +21,30 @@ std::size_t bind(const LaunchPlan& plan, const LaunchStep& step, const GemmCall&
 
 }  // namespace
 
-void add_rescue(PlanBuilder& plan) {
-    Rescue step{.tile = kRescueTile};
-    step.tile.split_k = plan.geometry().partial_results;
-    const Extent& main = plan.geometry().main;
-    const std::int64_t items = rescue::items(step, main.rows, main.columns, plan.problem().batch, step.tile.split_k);
-    const std::int64_t sms = plan.device().sm_count;
-    plan.add(signature_of(plan.problem()), step, main, sms > 0 ? std::min(items, sms * step.tile.min_blocks) : items, bind);
+void add_rescue(StepList& list) {
+    Rescue step{.tile = rescue::kTile};
+    step.tile.split_k = list.schedule.partial_results;
+    const Extent& main = list.schedule.main;
+    const std::int64_t items = rescue::items(step, main.rows, main.columns, list.schedule.product.batch, step.tile.split_k);
+    const std::int64_t sms = list.device.sm_count;
+    list.add(signature_of(list.schedule.product), step, main, sms > 0 ? std::min(items, sms * step.tile.min_blocks) : items, bind);
 }
+
+namespace {
+
+StepField tile_field(const KernelConfig& tile) {
+    const KernelConfig kernel = kernel_config(tile);
+    return {.name = "tile", .value = "{" + config_fields(kernel) + "}", .word = config_part_of_name(kernel).substr(1)};
+}
+
+}  // namespace
 
 StepFacts facts_of(const Rescue& step, const KernelSignature& signature) {
     return {
         .name = "rescue",
         .type = "Rescue",
         .arguments_type = "tmm::RescueArgs",
-        .fields = {{.name = "tile", .value = config_initialiser(step.tile), .word = config_words(step.tile)}},
+        .fields = {tile_field(step.tile)},
         .vector_of_ab = step.tile.vector_width,
         .vector_of_c = step.tile.vector_width,
         .knows_tf32 = false,

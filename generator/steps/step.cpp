@@ -4,18 +4,9 @@
 
 #include <type_traits>
 
-#include "generator/families/family.h"
+#include "generator/steps/launch_step.h"
 
 namespace tmm {
-
-LaunchNeeds needs_of(const PlanKernel& kernel, const KernelSignature& signature) {
-    if (const auto* config = std::get_if<KernelConfig>(&kernel))
-        return {.threads = threads_of(*config),
-                .shared_bytes = shared_bytes_of(*config, signature),
-                .cluster = cluster_size_of(*config),
-                .leaves_room = family_of(*config).rules.leaves_room};
-    return facts_of_step(kernel, signature)->needs;
-}
 
 std::optional<StepFacts> facts_of_step(const PlanKernel& kernel, const KernelSignature& signature) {
     return std::visit(
@@ -34,6 +25,24 @@ StepField number_field(const char* name, int value) {
 
 StepField flag_field(const char* name, bool value) {
     return {.name = name, .value = value ? "true" : "false", .word = value ? name : ""};
+}
+
+LaunchStep& StepList::add(const KernelSignature& signature, const PlanKernel& kernel, const Extent& part, std::int64_t grid, Bind bind) {
+    return add(signature, kernel, facts_of_step(kernel, signature)->needs, part, grid, bind);
+}
+
+LaunchStep& StepList::add(const KernelSignature& signature, const PlanKernel& kernel, const LaunchNeeds& needs, const Extent& part,
+                          std::int64_t grid, Bind bind) {
+    steps.push_back(LaunchStep{.signature = signature,
+                               .kernel = kernel,
+                               .extent = part,
+                               .grid = grid,
+                               .threads = needs.threads,
+                               .cluster = needs.cluster,
+                               .shared_bytes = needs.shared_bytes,
+                               .begins_early = schedule.config.overlap != 0 || needs.leaves_room,
+                               .bind = bind});
+    return steps.back();
 }
 
 }  // namespace tmm

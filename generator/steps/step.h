@@ -33,7 +33,6 @@ struct LaunchNeeds {
     // The blocks come to an SM while those of the kernel before still leave it room, whether the plan's config has overlap or not.
     Mandatory<bool> leaves_room;
 };
-LaunchNeeds needs_of(const PlanKernel& kernel, const KernelSignature& signature);
 
 // A field of a step's struct, as the generated text initialises it and as the kernel's name has it; fields without a word in the name say
 // nothing there.

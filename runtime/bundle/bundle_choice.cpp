@@ -67,7 +67,7 @@ std::optional<BundledChoice> held_choice(const Bundle& bundle, const GemmProblem
         if (entry.problem.alignment > problem.alignment || (best && best->problem.alignment >= entry.problem.alignment)) continue;
         GemmProblem same = problem;
         same.alignment = entry.problem.alignment;
-        if (same != entry.problem || why_unfit(entry.problem, entry.config, device)) continue;
+        if (same != entry.problem || rejection_reason(entry.problem, entry.config, device)) continue;
         if (is_ready(bundle, entry.problem, entry.config, most_workspace, device)) best = &entry;
     }
     if (!best) return std::nullopt;

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "generator/compile/compiler.h"
 #include "generator/machine/device_info.h"
-#include "generator/plan/tensor_map_request.h"
+#include "generator/steps/tensor_maps.h"
 
 namespace tmm {
 

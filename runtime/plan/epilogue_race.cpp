@@ -7,9 +7,10 @@
 
 #include "base/median.h"
 #include "generator/choice/cost_model.h"
-#include "generator/plan/finishing_step.h"
+#include "generator/choice/validity.h"
 #include "generator/problem/matrix_layout.h"
 #include "generator/problem/problem_forms.h"
+#include "generator/steps/steps.h"
 
 namespace tmm {
 namespace {
@@ -86,18 +87,17 @@ std::optional<KernelConfig> config_before_step(const PlanRequest& request, const
     if (selection.match == Match::exact || selection.match == Match::fallback) return std::nullopt;
     if (!step_can_finish(problem)) return std::nullopt;
     const auto ends_with_step = [&](const KernelConfig& config) {
-        const Geometry geometry = geometry_with_sums(problem, config, winners.device());
-        return geometry.finished.parts > 0 || (geometry.partial_results > 1 && geometry.main == geometry.whole);
+        const Schedule schedule = schedule_of(problem, config, winners.device());
+        return schedule.finished.parts > 0 || (schedule.partial_results > 1 && schedule.main == schedule.whole);
     };
     GemmProblem plain = without_epilogue(problem);
     plain.ldc = std::max(plain.ldc, plain.n);
     plain.stride_c = plain.batch > 1 ? std::max(plain.stride_c, plain.m * plain.ldc) : 0;
     const KernelConfig config = winners.select(plain, request.most_workspace).config;
     if (config == selection.config && ends_with_step(config)) return std::nullopt;
-    const GemmProblem product = product_problem(problem, config, EpiloguePlace::step);
-    if (why_unfit(product, config, winners.device())) return std::nullopt;
-    const Geometry geometry = geometry_with_sums(problem, config, winners.device(), EpiloguePlace::step);
-    if (geometry.workspace.bytes > request.most_workspace) return std::nullopt;
+    const Schedule schedule = schedule_of(problem, config, winners.device(), EpiloguePlace::step);
+    if (rejection_reason(schedule.product, config, winners.device())) return std::nullopt;
+    if (schedule.workspace_bytes > request.most_workspace) return std::nullopt;
     return config;
 }
 

@@ -21,8 +21,8 @@
 #include "generator/choice/validity.h"
 #include "generator/families/family.h"
 #include "generator/families/misused_field.h"
+#include "generator/families/product_problem.h"
 #include "generator/machine/device_info.h"
-#include "generator/plan/finishing_step.h"
 #include "generator/plan/launch_plan.h"
 #include "generator/problem/matrix_layout.h"
 #include "generator/problem/problem_forms.h"
@@ -111,7 +111,7 @@ std::string mode_note(const GemmProblem& problem, ComputeMode tuned) {
 
 // The config must be valid for the problem.
 std::int64_t workspace_bytes(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
-    return make_launch_plan(problem, config, device).workspace_bytes;
+    return schedule_of(problem, config, device).workspace_bytes;
 }
 
 // A winner's config as it serves the problem.
@@ -119,21 +119,16 @@ KernelConfig adapted_config(const GemmProblem& problem, const GemmProblem& tuned
     // Anything may stand in a database.
     if (find_misused_field(config) || is_left_to_naive(problem)) return config;
     if (violation_of(config, main_signature(problem, config))) return config;
-    return product_of(config).adapt(problem, tuned, config);
+    return adapted(problem, tuned, config);
 }
 
 }  // namespace
-
-std::optional<std::string> why_unfit(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
-    const std::optional<std::string> invalid = why_invalid(problem, config, device);
-    return invalid ? invalid : why_inaccurate(problem, config);
-}
 
 std::optional<KernelConfig> config_for(const GemmProblem& problem, const GemmProblem& tuned, const KernelConfig& config,
                                        const DeviceInfo& device) {
     if (!may_be_near(problem, tuned) || !keeps_promise(problem.compute, tuned.compute, config)) return std::nullopt;
     const KernelConfig served = adapted_config(problem, tuned, config);
-    if (why_unfit(problem, served, device)) return std::nullopt;
+    if (rejection_reason(problem, served, device)) return std::nullopt;
     return served;
 }
 
@@ -150,7 +145,7 @@ std::string_view name_of(Match match) {
 bool keeps_promise(ComputeMode asked, ComputeMode tuned, const KernelConfig& config) {
     if (asked == tuned) return true;
     if (asked == ComputeMode::f32) return tuned == ComputeMode::f32_strict;
-    if (asked == ComputeMode::f32_strict) return tuned == ComputeMode::f32 && product_of(config).multiplies_by_fma;
+    if (asked == ComputeMode::f32_strict) return tuned == ComputeMode::f32 && family_of(config).traits.multiplies_by_fma;
     if (asked == ComputeMode::tf32) return tuned == ComputeMode::f32 || tuned == ComputeMode::f32_strict;
     return false;
 }
@@ -203,7 +198,7 @@ const Winners::Tuned* Winners::find_exact(const GemmProblem& problem, std::int64
         const Tuned& tuned = tuned_[place];
         const WinnerRow& row = tuned.winner;
         if (!may_serve(problem, tuned)) continue;
-        if (const std::optional<std::string> invalid = why_unfit(problem, row.config, device_)) {
+        if (const std::optional<std::string> invalid = rejection_reason(problem, row.config, device_)) {
             passed_over = fmt::format("its winner in the database is not valid: {}", *invalid);
             continue;
         }
@@ -228,8 +223,8 @@ std::optional<MeasuredCandidate> Winners::fastest_candidate(const GemmProblem& p
     can_read = candidates.has_value();
     if (!candidates) return std::nullopt;
     const auto found = std::find_if(candidates->begin(), candidates->end(), [&](const MeasuredCandidate& candidate) {
-        return keeps_promise(problem.compute, tuned.problem.compute, candidate.config) && !why_unfit(problem, candidate.config, device_) &&
-               fits(problem, candidate.config, most_workspace);
+        return keeps_promise(problem.compute, tuned.problem.compute, candidate.config) &&
+               !rejection_reason(problem, candidate.config, device_) && fits(problem, candidate.config, most_workspace);
     });
     if (found == candidates->end()) return std::nullopt;
     return std::move(*found);
@@ -286,7 +281,7 @@ std::vector<Winners::NearProblem> Winners::near_problems(const GemmProblem& prob
 
 Winners::NearWinner Winners::serving(const GemmProblem& problem, const NearProblem& near, std::int64_t most_workspace) const {
     const KernelConfig config = adapted_config(problem, near.tuned->problem, near.tuned->winner.config);
-    if (why_unfit(problem, config, device_) || !fits(problem, config, most_workspace)) return {};
+    if (rejection_reason(problem, config, device_) || !fits(problem, config, most_workspace)) return {};
     return {near.tuned, config};
 }
 
@@ -346,7 +341,7 @@ std::optional<Selection> Winners::select_measured(const GemmProblem& problem, co
         if (guess && !guess_us) guess_us = model.estimate(*guess) * times->median_ratio;
         for (const NearTime& candidate : times->candidates) {
             const KernelConfig config = adapted_config(problem, it.tuned->problem, candidate.config);
-            if (!keeps_promise(problem.compute, it.tuned->problem.compute, config) || why_unfit(problem, config, device_)) continue;
+            if (!keeps_promise(problem.compute, it.tuned->problem.compute, config) || rejection_reason(problem, config, device_)) continue;
             const double expected = model.estimate(config) * candidate.ratio * (1 + kDoubtOfDoubling * it.apart);
             if ((from && expected >= least) || !fits(problem, config, most_workspace)) continue;
             least = expected;

@@ -43,9 +43,6 @@ inline constexpr double kTie = 0.01;
 // winner serves f32_strict where its family computes by FP32 FMAs on CUDA cores; and both are more accurate than tf32 asks.
 bool keeps_promise(ComputeMode asked, ComputeMode tuned, const KernelConfig& config);
 
-// Why the config may not serve the problem on the device.
-std::optional<std::string> why_unfit(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
-
 // What a problem's config becomes where it serves another one on the device; nothing where it can't, or the two have too little in common.
 std::optional<KernelConfig> config_for(const GemmProblem& problem, const GemmProblem& tuned, const KernelConfig& config,
                                        const DeviceInfo& device);

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "generator/choice/cost_model.h"
-#include "generator/choice/cost_model_host.h"
 #include "generator/choice/predicted_config.h"
 #include "generator/choice/search_space.h"
 #include "generator/machine/device_info.h"

@@ -72,8 +72,7 @@ std::string complaint_about_choice(const GemmProblem& problem, const std::vector
     const auto complain = [&](const std::string& what) {
         return fmt::format("{} of {}: {}", to_text(selection.config), to_text(problem), what);
     };
-    if (const auto invalid = why_invalid(problem, selection.config, device)) return complain(*invalid);
-    if (const auto inaccurate = why_inaccurate(problem, selection.config)) return complain(*inaccurate);
+    if (const auto reason = rejection_reason(problem, selection.config, device)) return complain(*reason);
     const LaunchPlan plan = make_launch_plan(problem, selection.config, device);
     if (plan.workspace_bytes < 0) return complain(fmt::format("{} bytes of workspace", plan.workspace_bytes));
     for (const LaunchStep& step : plan.steps)
@@ -213,7 +212,7 @@ std::string complaint_about_bundle(const Bundle& bundle, std::uint64_t number) {
         if (const std::string fault = why_inconsistent(entry.problem); !fault.empty()) return fault;
         for (const auto& choice :
              {held_choice(bundle, entry.problem, kAnyWorkspace, device), nearest_choice(bundle, entry.problem, kAnyWorkspace, device)})
-            if (choice && why_unfit(choice->problem, choice->selection.config, device)) return "chosen, and not valid";
+            if (choice && rejection_reason(choice->problem, choice->selection.config, device)) return "chosen, and not valid";
     }
     const Bundle again = Bundle::decoded(encoded_bundle(bundle.device(), bundle.entries(), {}), "again.tmm");
     return again.entries() == bundle.entries() && again.device() == bundle.device() ? "" : "comes back otherwise";

@@ -141,7 +141,7 @@ TEST_CASE("a device twice as fast in all is predicted to take half the time, by 
             const CostModel model(problem, device);
             const CostModel model_of_faster(problem, faster);
             for (const Family* const family : product_families())
-                for (const Product::Candidate& candidate : family->product->candidates(problem, device)) {
+                for (const Search::Candidate& candidate : family->search.candidates(problem, device)) {
                     if (why_invalid(problem, candidate.config, device)) continue;
                     CAPTURE(shape);
                     CAPTURE(to_text(candidate.config));

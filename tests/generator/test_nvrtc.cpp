@@ -160,7 +160,7 @@ TEST_CASE("every family and step compiles without a warning for every architectu
         CHECK_MESSAGE(violation == nullptr, violation);
         if (violation) continue;
         const bool is_newer = config.async_copy != 0 || config.family == family::mma;
-        add(config, signature, product_of(config).is_brought_by_tma(config) ? 90 : is_newer ? 80 : 75);
+        add(config, signature, family_of(config).model.phase_loads(config).by_copy_engine ? 90 : is_newer ? 80 : 75);
     }
     for (const StepSample& sample : step_samples()) {
         const KernelSignature signature = kernel_signature(sample.signature, sample.kernel);

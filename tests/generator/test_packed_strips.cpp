@@ -6,7 +6,7 @@
 #include "generator/choice/validity.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/plan/launch_plan.h"
-#include "generator/plan/packed_strips.h"
+#include "generator/schedule/packing.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 #include "tests/support/plan_testing.h"

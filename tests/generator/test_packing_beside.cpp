@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "generator/families/simt/packing_beside.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/plan/launch_plan.h"
+#include "generator/schedule/packing.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 
@@ -18,7 +18,7 @@ const std::string kTile =
     "2";
 
 PackingBeside packing_of(const char* shape, const std::string& changes) {
-    return packing_beside(parse_shape(shape).problem, parse_config(kTile + changes), assumed_device("90"));
+    return schedule_of(parse_shape(shape).problem, parse_config(kTile + changes), assumed_device("90")).packing;
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ TEST_CASE("packers go to SMs that have a block less to multiply, and are no more
     // 392 tiles, which leave 136 of 528 places, but 4 of three to an SM: a fourth takes a third longer.
     const std::string smaller =
         "family=simt,block_m=128,block_n=64,block_k=32,thread_m=8,thread_n=8,stages=2,async_copy=3,vector_width=4,min_blocks=4,pack_ab=5";
-    CHECK(packing_beside(parse_shape("1792x1792x1792").problem, parse_config(smaller), assumed_device("90")).packers == 4);
+    CHECK(schedule_of(parse_shape("1792x1792x1792").problem, parse_config(smaller), assumed_device("90")).packing.packers == 4);
 }
 
 TEST_CASE("what packers can't do in time is packed before") {
@@ -54,7 +54,6 @@ TEST_CASE("what packers can't do in time is packed before") {
     CHECK(beside.steps[1].grid == before.steps[1].grid + 8);
     CHECK(before.steps[0].grid == 32 * 32);
     CHECK(beside.steps[0].grid == of_one * 32);
-    const GemmProblem problem = parse_shape("2048x2048x2048").problem;
-    CHECK(share_packed_before(problem, beside.config, assumed_device("90")) == doctest::Approx(of_one / 32.0));
-    CHECK(share_packed_before(problem, before.config, assumed_device("90")) == 1);
+    CHECK(share_packed_before(beside) == doctest::Approx(of_one / 32.0));
+    CHECK(share_packed_before(before) == 1);
 }

@@ -61,7 +61,7 @@ TEST_CASE("every family's terms are times, and the whole is their sum") {
             const GemmProblem problem = problem_of(shape);
             const CostModel model(problem, device);
             for (const Family* const family : product_families())
-                for (const Product::Candidate& candidate : family->product->candidates(problem, device)) {
+                for (const Search::Candidate& candidate : family->search.candidates(problem, device)) {
                     if (why_invalid(problem, candidate.config, device)) continue;
                     ++configs_of_family[family->number];
                     CAPTURE(shape);

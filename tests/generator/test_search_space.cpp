@@ -72,7 +72,7 @@ TEST_CASE("every candidate is valid, offered once, and the default leads") {
             }
             std::sort(names.begin(), names.end());
             CHECK(std::adjacent_find(names.begin(), names.end()) == names.end());
-            for (const Rejection& rejection : space.rejections) {
+            for (const RejectedConfig& rejection : space.rejections) {
                 if (rejection.reason.empty()) FAIL_CHECK("a rejection without a reason");
                 // Rejections are counted by rule, whatever the sizes.
                 if (without_numbers(rejection.reason) != rejection.reason) FAIL_CHECK(rejection.reason);
@@ -193,7 +193,7 @@ TEST_CASE("a row and a column too many are offered to be trimmed, and counted so
               .workspace_bytes == (std::int64_t{64} << 20) + 128);
     KernelConfig whole_split = config;
     whole_split.trim = 0;
-    CHECK(longest_rounding_chain(problem, config) >= longest_rounding_chain(problem, whole_split));
+    CHECK(longest_rounding_chain(plan) >= longest_rounding_chain(schedule_of(problem, whole_split, device)));
     // Kernels of their own have so few blocks for strips that along a deep K these take longer than all the rest: 1,500 us here, the rest
     // 100.
     for (const char* text : {"200x300x30000 compute=f32_strict", "129x130x65536 compute=f32_strict ops=tn"}) {

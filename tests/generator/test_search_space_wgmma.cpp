@@ -14,6 +14,7 @@
 #include "generator/choice/search_space.h"
 #include "generator/choice/validity.h"
 #include "generator/families/family.h"
+#include "generator/families/product_problem.h"
 #include "generator/families/wgmma/wgmma.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/plan/launch_plan.h"

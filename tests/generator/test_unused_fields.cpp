@@ -11,6 +11,7 @@
 #include "generator/choice/predicted_config.h"
 #include "generator/choice/validity.h"
 #include "generator/families/family.h"
+#include "generator/families/product_problem.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/plan/launch_plan.h"
 #include "generator/text/shapes_file.h"
@@ -138,7 +139,7 @@ TEST_CASE("whatever numbers a database's winners have, a choice is made and it i
         row.problem = problem;
         row.config = config;
         row.median_us = 1;
-        const bool unfit = why_invalid(problem, config, device) || why_inaccurate(problem, config);
+        const bool unfit = rejection_reason(problem, config, device).has_value();
         valid += unfit ? 0 : 1;
         // The config is tried on its own problem, and on one near to it.
         GemmProblem near = problem;
@@ -147,8 +148,7 @@ TEST_CASE("whatever numbers a database's winners have, a choice is made and it i
         const Selection own = winners.select(problem);
         CHECK((own.match == Match::exact) == !unfit);
         for (const auto& [asked, chosen] : {std::pair(problem, own), std::pair(near, winners.select(near))}) {
-            CHECK_FALSE(why_invalid(asked, chosen.config, device));
-            CHECK_FALSE(why_inaccurate(asked, chosen.config));
+            CHECK_FALSE(rejection_reason(asked, chosen.config, device));
         }
     }
     CHECK(valid > 10);

@@ -39,7 +39,7 @@ std::vector<Candidate> candidates_of(TuningDatabase& database, const GemmProblem
         if (measurement.outcome != Outcome::ok || measurement.median_us <= 0) continue;
         const auto same = [&config = config](const Candidate& other) { return other.config == config; };
         if (std::any_of(candidates.begin(), candidates.end(), same)) continue;
-        if (why_invalid(problem, config, device) || why_inaccurate(problem, config)) continue;
+        if (rejection_reason(problem, config, device)) continue;
         candidates.push_back({config, measurement.median_us, model.estimate(config)});
     }
     // The search measures the likeliest first where configs are predicted alike.

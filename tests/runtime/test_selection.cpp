@@ -346,8 +346,7 @@ TEST_CASE("every winner that ships with tmm serves its problem on its GPU, and G
         const tmm::Selection chosen = winners.select(row.problem);
         CHECK(chosen.match == Match::exact);
         CHECK(contains(chosen.why, "µs when tuned; it ships with tmm"));
-        CHECK(!tmm::why_invalid(row.problem, chosen.config, h200));
-        CHECK(!tmm::why_inaccurate(row.problem, chosen.config));
+        CHECK(!tmm::rejection_reason(row.problem, chosen.config, h200));
     }
     CHECK(tmm::Winners(tmm::shipped_winners(), tmm::assumed_device("89")).select(shape("1024 1024 1024")).match == Match::predicted);
 }

@@ -79,19 +79,19 @@ TEST_CASE("parts of K that are too short for their number are valid, but no cand
     const DeviceInfo device = assumed_device("90");
     const auto problem = [](const char* text) { return parse_shape(text).problem; };
     CHECK_FALSE(why_invalid(problem("512x512x64"), cluster_of(8), device));
-    const auto reason = why_inaccurate(problem("512x512x64"), cluster_of(8));
+    const auto reason = rejection_reason(problem("512x512x64"), cluster_of(8), device);
     REQUIRE(reason);
     CHECK(*reason == "parts of K are so shallow that they err more than a loop of FMAs (8 parts of 8, which must be 16 deep)");
-    CHECK(why_inaccurate(problem("512x512x64 compute=f32_strict"), cluster_of(8)));
-    CHECK_FALSE(why_inaccurate(problem("512x512x128"), cluster_of(8)));
-    CHECK_FALSE(why_inaccurate(problem("512x512x64"), cluster_of(2)));
-    CHECK_FALSE(why_inaccurate(problem("512x512x64 dtype=bf16"), cluster_of(8)));
+    CHECK(rejection_reason(problem("512x512x64 compute=f32_strict"), cluster_of(8), device));
+    CHECK_FALSE(rejection_reason(problem("512x512x128"), cluster_of(8), device));
+    CHECK_FALSE(rejection_reason(problem("512x512x64"), cluster_of(2), device));
+    CHECK_FALSE(rejection_reason(problem("512x512x64 dtype=bf16"), cluster_of(8), device));
     // The same parts through the workspace are added up plainly, by `reduce`.
     KernelConfig through_workspace = cluster_of(8);
     through_workspace.cluster = 1;
-    CHECK(why_inaccurate(problem("512x512x256"), through_workspace));
-    CHECK_FALSE(why_inaccurate(problem("512x512x512"), through_workspace));
+    CHECK(rejection_reason(problem("512x512x256"), through_workspace, device));
+    CHECK_FALSE(rejection_reason(problem("512x512x512"), through_workspace, device));
 
     for (const KernelConfig& candidate : search_space(problem("512x512x64"), device, Effort::normal).candidates)
-        CHECK_FALSE(why_inaccurate(problem("512x512x64"), candidate));
+        CHECK_FALSE(rejection_reason(problem("512x512x64"), candidate, device));
 }

@@ -33,7 +33,7 @@ TEST_CASE("tiled takes every width from 2 to 32 and says so of others") {
         CHECK(why_invalid(problem_of(3 * width, width, 2 * width), config_of(width, boundary::exact), device).value_or("") == "");
         CHECK(why_invalid(problem_of(3 * width + 1, width, width), config_of(width, boundary::exact), device).has_value());
         CHECK(threads_of(config_of(width, boundary::guarded)) == width * width);
-        const PhaseLoads loads = product_of(config_of(width, boundary::guarded)).phase_loads(config_of(width, boundary::guarded));
+        const PhaseLoads loads = family_of(config_of(width, boundary::guarded)).model.phase_loads(config_of(width, boundary::guarded));
         CHECK(loads.flop_per_load == width);
     }
     for (const int width : {0, 1, 33, 64})

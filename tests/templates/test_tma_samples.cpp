@@ -16,7 +16,7 @@ namespace {
 
 void check_sampled_configs(int of_family, std::size_t most) {
     const auto checks = [&](const KernelConfig& config) {
-        return config.family == of_family && product_of(config).is_brought_by_tma(config);
+        return config.family == of_family && family_of(config).model.phase_loads(config).by_copy_engine;
     };
     const std::uint64_t seed = test_seed();
     // The device has so few SMs that most thread blocks have several tiles to process.

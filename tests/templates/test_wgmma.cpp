@@ -14,6 +14,7 @@
 #include "generator/choice/validity.h"
 #include "generator/compile/compiler.h"
 #include "generator/families/family.h"
+#include "generator/families/product_problem.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/machine/occupancy.h"
 #include "generator/plan/launch_plan.h"

@@ -92,7 +92,6 @@ TEST_CASE("every shipped winner may serve its problem on its device") {
     const DeviceInfo device = assumed_device("sm_90a");
     for (const WinnerRow& winner : shipped_winners()) {
         CAPTURE(to_text(winner.problem));
-        CHECK(!why_invalid(winner.problem, winner.config, device));
-        CHECK(!why_inaccurate(winner.problem, winner.config));
+        CHECK(!rejection_reason(winner.problem, winner.config, device));
     }
 }

@@ -53,7 +53,7 @@ std::string compiled_numbers(const KernelStep& step, const DeviceInfo& device) {
 std::string loads_of(const KernelStep& step) {
     const auto* config = std::get_if<KernelConfig>(&step.kernel);
     if (!config) return {};
-    const PhaseLoads loads = product_of(*config).phase_loads(*config);
+    const PhaseLoads loads = family_of(*config).model.phase_loads(*config);
     const std::string by_whom = loads.by_copy_engine
                                     ? fmt::format("{:g} per block, by TMA", loads.elements)
                                     : fmt::format("{:g} per thread, {:g} per block", loads.elements, loads.elements * step.threads);

@@ -345,7 +345,7 @@ double Verifier::State::bound_factor(const ExecutablePlan& plan, int content) co
     switch (content) {
         case contents::integers: return 0;
         case contents::below_tf32: return kCutOffBound;
-        default: return (static_cast<double>(longest_rounding_chain(problem, plan.plan().config)) + 2) * arithmetic.accumulator_roundoff();
+        default: return (static_cast<double>(longest_rounding_chain(plan.plan())) + 2) * arithmetic.accumulator_roundoff();
     }
 }
 

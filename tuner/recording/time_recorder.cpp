@@ -401,8 +401,8 @@ std::vector<KernelConfig> configs_to_record(const GemmProblem& problem, const De
         else if (is_first)
             rest.push_back(config);
     }
-    for (const Rejection& rejected : space.rejections)
-        if (!why_invalid(problem, rejected.config, device) && !why_inaccurate(problem, rejected.config)) rest.push_back(rejected.config);
+    for (const RejectedConfig& rejected : space.rejections)
+        if (!rejection_reason(problem, rejected.config, device)) rest.push_back(rejected.config);
     const CostModel model(problem, device);
     const double best = model.estimate(configs.front());
     std::erase_if(rest, [&](const KernelConfig& config) { return model.estimate(config) > kSlowest * best; });

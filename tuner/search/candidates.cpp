@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "base/error.h"
-#include "generator/choice/cost_model_host.h"
+#include "generator/choice/cost_model.h"
 #include "generator/choice/predicted_config.h"
 #include "generator/choice/validity.h"
 #include "generator/text/text.h"

@@ -19,7 +19,7 @@ bool same_kernel(KernelConfig a, const KernelConfig& b) {
 }
 
 std::vector<KernelConfig> variants_of(const GemmProblem& problem, const KernelConfig& config) {
-    return product_of(config).variants(problem, config);
+    return other_arrangements(problem, config);
 }
 
 }  // namespace

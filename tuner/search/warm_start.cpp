@@ -33,8 +33,7 @@ std::vector<KernelConfig> warm_start_configs(const GemmProblem& problem, const s
     std::vector<KernelConfig> configs;
     const auto add = [&](const KernelConfig& config) {
         // Rows of other compute modes are among them.
-        if (std::find(configs.begin(), configs.end(), config) == configs.end() && !why_invalid(problem, config, device) &&
-            !why_inaccurate(problem, config))
+        if (std::find(configs.begin(), configs.end(), config) == configs.end() && !rejection_reason(problem, config, device))
             configs.push_back(config);
     };
     for (const KernelConfig& winner : winners) add(winner);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "generator/families/candidate_choices.h"
-#include "generator/plan/launch_plan.h"
 #include "tmm/families/gemv/rules.h"
 
 namespace tmm {
@@ -40,7 +39,7 @@ std::vector<KernelConfig> gemv_configs(const GemmProblem& p, const DeviceInfo& d
                                             .vector_width = widest,
                                             .boundary = boundary::peeled,
                                             .swap_ab = swap};
-                        const TileOfC tile = tile_of_c(config);
+                        const TileSize tile = tile_of_c(config);
                         if (divides(Extent{.rows = p.m, .columns = p.n}, p.k, tile.rows, tile.columns, block_k))
                             config.boundary = boundary::exact;
                         const int block_threads = gemv::threads(config);

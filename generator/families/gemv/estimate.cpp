@@ -6,7 +6,6 @@
 
 #include "generator/families/family.h"
 #include "generator/machine/occupancy.h"
-#include "generator/plan/launch_plan.h"
 #include "tmm/families/gemv/rules.h"
 
 namespace tmm {
@@ -76,18 +75,9 @@ double slots_of(const LineRead& line, const GemmProblem& p, const KernelConfig& 
     return kSlotsOfLoad * bytes / std::min({bytes, line.alignment, c.vector_width * size_of(p.type_a)});
 }
 
-}  // namespace
-
-int registers_read_ahead(const GemmProblem& p, const KernelConfig& c) {
-    if (c.family != family::gemv) return 0;
-    constexpr int register_bytes = 4;
-    const int many = c.stages * c.thread_n * (line_of_many(p, c).in_chunks ? 2 : 1);
-    return (many + c.block_m) * gemv::k_step(c) * size_of(p.type_a) / register_bytes;
-}
-
-PredictedTime gemv_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+PredictedTime time_of(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
     const MachineProfile& machine = device.profile;
-    const KernelSignature s = main_signature(p, c);
+    const KernelSignature s = signature_of(p);
     const bool along_k = gemv::many_along_k(c, s);
     const auto [few, many, k, batch] = std::array{static_cast<double>(c.swap_ab ? p.n : p.m), static_cast<double>(c.swap_ab ? p.m : p.n),
                                                   static_cast<double>(p.k), static_cast<double>(p.batch)};
@@ -124,15 +114,29 @@ PredictedTime gemv_estimate(const GemmProblem& p, const KernelConfig& c, const D
            PredictedTime{.latency = kLaunches * machine.launch, .other_kernels = c.split_k > 1 ? kReduce * machine.second_kernel : 0};
 }
 
-PredictedTime with_strips(const PredictedTime& product, const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+}  // namespace
+
+int registers_read_ahead(const GemmProblem& p, const KernelConfig& c) {
+    if (c.family != family::gemv) return 0;
+    constexpr int register_bytes = 4;
+    const int many = c.stages * c.thread_n * (line_of_many(p, c).in_chunks ? 2 : 1);
+    return (many + c.block_m) * gemv::k_step(c) * size_of(p.type_a) / register_bytes;
+}
+
+PredictedTime gemv_estimate(const Schedule& schedule, const DeviceInfo& device) {
+    return time_of(schedule.product, schedule.config, device);
+}
+
+PredictedTime with_strips(const PredictedTime& product, const Schedule& schedule, const DeviceInfo& device) {
+    const GemmProblem& p = schedule.product;
     double strips = 0;
-    for (const EdgeProduct& edge : edge_products(p, tiling_of(p, c))) {
+    for (const EdgeProduct& edge : schedule.edges) {
         GemmProblem strip = p;
         strip.m = edge.extent.rows;
         strip.n = edge.extent.columns;
         const bool by_sectors =
             !gemv::many_along_k(edge.config, signature_of(p)) && edge.config.block_n * size_of(p.type_a) <= kSectorBytes;
-        const double time = (by_sectors ? kSectorsOfRows : 1) * gemv_estimate(strip, edge.config, device).total();
+        const double time = (by_sectors ? kSectorsOfRows : 1) * time_of(strip, edge.config, device).total();
         strips += std::max(kShortestStrip * device.profile.launch, time);
     }
     return longest_of({product, {.other_kernels = strips}}) + PredictedTime{.other_kernels = kBeside * strips};

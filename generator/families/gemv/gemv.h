@@ -5,6 +5,7 @@
 
 #include "generator/families/predicted_time.h"
 #include "generator/machine/device_info.h"
+#include "generator/schedule/schedule.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/problem.h"
 
@@ -18,10 +19,10 @@ std::vector<KernelConfig> gemv_configs(const GemmProblem& problem, const DeviceI
 // Microseconds of a valid config's whole plan: memory's time, that of the instructions, and that of the loads that wait for each other, of
 // which the longest counts most. The constants are fitted to 2,000 configs of 8 problems of FP32 and bf16 on an H200: of two that
 // differ by more than 3% it puts the faster first in 82 of 100.
-PredictedTime gemv_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
+PredictedTime gemv_estimate(const Schedule& schedule, const DeviceInfo& device);
 
 // Microseconds of a plan whose product takes `product`, and the strips that it leaves (trim) their own beside it.
-PredictedTime with_strips(const PredictedTime& product, const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
+PredictedTime with_strips(const PredictedTime& product, const Schedule& schedule, const DeviceInfo& device);
 
 // Registers of a thread that gemv's elements wait in until they are multiplied (families/gemv/kernel.cuh).
 int registers_read_ahead(const GemmProblem& problem, const KernelConfig& config);

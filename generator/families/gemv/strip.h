@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "generator/plan/launch_plan.h"
+#include "generator/schedule/schedule.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/signature.h"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "generator/families/candidate_choices.h"
-#include "generator/plan/launch_plan.h"
 #include "tmm/families/mma/rules.h"
 
 namespace tmm {
@@ -88,8 +87,8 @@ int mma_registers(const KernelConfig& c, const KernelSignature& s) {
     return mma::accumulators(c) + fragments + on_the_way(mma::layout_a(c, s)) + on_the_way(mma::layout_b(c, s)) + kAddresses;
 }
 
-std::vector<Product::Candidate> mma_candidates(const GemmProblem& p, const DeviceInfo& device) {
-    std::vector<Product::Candidate> candidates;
+std::vector<Search::Candidate> mma_candidates(const GemmProblem& p, const DeviceInfo& device) {
+    std::vector<Search::Candidate> candidates;
     if (!is_16_bit(p.type_a)) return candidates;
     const KernelSignature signature = signature_of(p);
     for (const MmaTile& tile : kTiles) {

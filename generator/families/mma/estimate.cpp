@@ -6,7 +6,6 @@
 
 #include "generator/families/family.h"
 #include "generator/machine/occupancy.h"
-#include "generator/plan/launch_plan.h"
 #include "tmm/families/mma/rules.h"
 #include "tmm/number/arithmetic.h"
 
@@ -98,15 +97,17 @@ bool is_crossed(const GemmProblem& p) {
 
 }  // namespace
 
-PredictedTime mma_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+PredictedTime mma_estimate(const Schedule& schedule, const DeviceInfo& device) {
+    const GemmProblem& p = schedule.product;
+    const KernelConfig& c = schedule.config;
     const MachineProfile& machine = device.profile;
-    const KernelSignature s = signature_of(p);
+    const KernelSignature& s = schedule.signature;
     const double sms = std::max(1, device.sm_count);
     const auto [m, n, k, batch] =
         std::array{static_cast<double>(p.m), static_cast<double>(p.n), static_cast<double>(p.k), static_cast<double>(p.batch)};
-    const auto all = static_cast<double>(blocks_of(c, p.m, p.n, p.batch));
-    const double resident = std::max(
-        c.min_blocks, blocks_per_sm(device, mma::threads(c), mma_registers(c, s), shared_bytes_of(c, main_signature(p, c))).blocks);
+    const auto all = static_cast<double>(schedule.blocks);
+    const double resident =
+        std::max(c.min_blocks, blocks_per_sm(device, mma::threads(c), mma_registers(c, s), shared_bytes_of(c, s)).blocks);
     const double busiest = std::ceil(all / sms);
     const double waves = std::ceil(busiest / resident);
     const double phases = std::ceil(std::ceil(k / c.split_k) / c.block_k);

@@ -36,8 +36,8 @@ KernelConfig mma_config(const MmaTile& tile, const MmaPipeline& pipeline, const 
 // Registers that a thread needs: sums, the fragments of two steps, elements on their way to shared memory, and some for addresses.
 int mma_registers(const KernelConfig& config, const KernelSignature& signature);
 
-// Product::candidates and Product::defaults; there are none but for 16-bit problems.
-std::vector<Product::Candidate> mma_candidates(const GemmProblem& problem, const DeviceInfo& device);
+// Search::candidates and Search::defaults; there are none but for 16-bit problems.
+std::vector<Search::Candidate> mma_candidates(const GemmProblem& problem, const DeviceInfo& device);
 std::vector<KernelConfig> mma_defaults(const GemmProblem& problem, const DeviceInfo& device);
 
 // How long a config of the mma family is taken to run: the cost model's part for mma.sync.
@@ -46,6 +46,6 @@ std::vector<KernelConfig> mma_defaults(const GemmProblem& problem, const DeviceI
 // counts most; results are stored when those are done. The constants are fitted to 1,550 configs of 19 bf16 problems on an H200: of two
 // that differ by more than 3% it puts the faster first in 80 of 100, and the config that it puts first takes 1.06 times as long as the
 // fastest.
-PredictedTime mma_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
+PredictedTime mma_estimate(const Schedule& schedule, const DeviceInfo& device);
 
 }  // namespace tmm

@@ -7,8 +7,9 @@
 
 #include "generator/families/candidate_choices.h"
 #include "generator/families/family.h"
+#include "generator/families/product_problem.h"
 #include "generator/machine/occupancy.h"
-#include "generator/plan/launch_plan.h"
+#include "generator/schedule/packing.h"
 #include "tmm/families/simt/rules.h"
 
 namespace tmm {

@@ -2,19 +2,15 @@
 #include <cmath>
 #include <cstring>
 
-#include "generator/choice/cost_model.h"
-#include "generator/choice/cost_model_host.h"
 #include "generator/families/candidate_choices.h"
-#include "generator/families/descriptors.h"
-#include "generator/families/neutral.h"
-#include "generator/families/simt/packing_beside.h"
+#include "generator/families/family.h"
+#include "generator/families/host_cost.h"
+#include "generator/families/product_problem.h"
 #include "generator/families/simt/simt.h"
-#include "generator/plan/kernel_arguments.h"
-#include "generator/plan/launch_plan.h"
-#include "generator/plan/operand_maps.h"
-#include "generator/plan/packed_strips.h"
-#include "generator/plan/plan_builder.h"
+#include "generator/schedule/packing.h"
+#include "generator/steps/arguments.h"
 #include "generator/steps/steps.h"
+#include "generator/steps/tensor_maps.h"
 #include "tmm/families/simt/rules.h"
 #include "tmm/steps/pack/rules.h"
 
@@ -31,17 +27,17 @@ const char* arguments_type(const KernelConfig& c) {
     return simt::brings_by_tma(c) ? "tmm::SimtTmaArgs" : "tmm::GemmArgs";
 }
 
-std::optional<std::string> why_not(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
-    if (simt::brings_by_tma(c))
-        if (auto reason = why_no_tma(p, device, false)) return reason;
-    if (pack::packs_beside(c)) return why_not_packed_beside(p, c, device);
+std::optional<std::string> rejection(const Schedule& s, const DeviceInfo& device) {
+    if (simt::brings_by_tma(s.config))
+        if (auto reason = why_no_tma(s.product, device, false)) return reason;
+    if (pack::packs_beside(s.config)) return why_not_packed_beside(s);
     return std::nullopt;
 }
 int accumulators(const KernelConfig& c) {
     return c.thread_m * c.thread_n;
 }
 
-std::vector<Product::Candidate> candidates(const GemmProblem& p, const DeviceInfo& device) {
+std::vector<Search::Candidate> candidates(const GemmProblem& p, const DeviceInfo& device) {
     if (one_type_violation(signature_of(p))) return {};
     const auto configs = simt_configs(p, device);
     return {configs.begin(), configs.end()};
@@ -56,8 +52,10 @@ std::vector<KernelConfig> variants(const GemmProblem&, const KernelConfig& c) {
     return with_other_orders(c);
 }
 
-double host_estimate(const GemmProblem& p, const KernelConfig& c) {
-    const KernelSignature s = main_signature(p, c);
+double host_estimate(const Schedule& schedule) {
+    const GemmProblem& p = schedule.product;
+    const KernelConfig& c = schedule.config;
+    const KernelSignature& s = schedule.signature;
     const auto copies = [&](const simt::TileLayout& layout) {
         const double vectors = static_cast<double>(layout.outer) * layout.depth / layout.vector / simt::threads(c);
         return vectors * (layout.async_copy ? host_cost::kAsyncCopy : host_cost::kCopy);
@@ -66,21 +64,22 @@ double host_estimate(const GemmProblem& p, const KernelConfig& c) {
     const auto packed = [&](bool is, i64 lines) {
         return is ? host_cost::kLaunch + static_cast<double>(lines * p.k * p.batch) * host_cost::kCopy : 0;
     };
-    return host_time_of_tiles(p, c, phase, host_cost::kFmaFromRegisters) + packed(pack::packs_a(c), p.m) + packed(pack::packs_b(c), p.n);
+    return host_time_of_tiles(schedule, phase, host_cost::kFmaFromRegisters) + packed(pack::packs_a(c), p.m) +
+           packed(pack::packs_b(c), p.n);
 }
 
 // SMs that are free first take as many blocks as they have room for, and others none. Where blocks leave room they then stand unevenly, and
 // so do clusters where the last wave is partial. Among 6,700 pairs of simt's configs, alike but for overlap, the configs that overlap took
 // 1.05 times as long with such clusters. With such blocks, in plans of several kernels, they took 1.01 times as long, but up to 1.4 times;
 // all others took 0.98 times as long.
-Crowding crowding(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+Crowding crowding(const Schedule& schedule, const DeviceInfo& device) {
+    const KernelConfig& c = schedule.config;
     constexpr double of_clusters = 0.05;
     constexpr double of_blocks = 0.02;
     constexpr double nearly_empty = 0.15;
     constexpr double nearly_full = 0.85;
-    const Extent main = main_extent(p, c);
-    const double waves = static_cast<double>(blocks_of(c, main.rows, main.columns, p.batch)) /
-                         (static_cast<double>(std::max(1, device.sm_count)) * std::max(1, c.min_blocks));
+    const double waves =
+        static_cast<double>(schedule.blocks) / (static_cast<double>(std::max(1, device.sm_count)) * std::max(1, c.min_blocks));
     const double last = waves - std::floor(waves);
     if (c.cluster > 1) return {.share = waves > 1 && last > nearly_empty && last < nearly_full ? of_clusters : 0};
     const bool several_kernels = c.pack_ab != 0 || c.trim != 0;
@@ -108,70 +107,44 @@ KernelSignature signature(const GemmProblem& p, const KernelConfig& c) {
     return signature;
 }
 
-void add_steps_before(PlanBuilder& plan) {
-    if (plan.config().pack_ab != 0) add_pack(plan);
+void add_copies(Schedule& schedule, const DeviceInfo& device) {
+    schedule.copies = packed_copies(schedule.product, schedule.config, schedule.main);
+    schedule.copies.by_copy_engine = simt::brings_by_tma(schedule.config);
+    schedule.packing = packing_beside(schedule, device);
+    schedule.blocks_for_strips = blocks_for_strips(schedule, schedule.config.cluster, device);
 }
 
-constexpr Product kProduct{
-    .multiplies_by_fma = true,
-    .serves_any_size = false,
-    .blocks = simt::blocks,
-    .why_not = why_not,
-    .accumulators = accumulators,
-    .is_brought_by_tma = simt::brings_by_tma,
-    .shares_k = false,
-    .longest_chain = neutral::chain_of_k,
-    .candidates = candidates,
-    .defaults = defaults,
-    .default_variants = neutral::no_default_variants,
-    .uses_tensor_cores = neutral::never_on,
-    .is_at_its_best = neutral::never_on,
-    .is_unrivalled = neutral::never_with,
-    .is_hard_to_compare = neutral::never_for,
-    .doubt_of_ways = 0.0,
-    .variants = variants,
-    .adapt = with_edges_where_needed,
-    .estimate = simt_estimate,
-    .host_estimate = host_estimate,
-    .crowding = crowding,
-    .phase_loads = phase_loads,
-    .signature = signature,
-    .applies_gate = neutral::leaves_gates,
-    .walks = neutral::never,
-    .copies = packed_copies,
-    .add_steps_before = add_steps_before,
-    .add_steps_behind = neutral::no_steps,
-    .bind = bind_simt,
-    .tensor_maps = simt_tensor_maps,
-};
+void add_steps(StepList& list) {
+    if (list.schedule.config.pack_ab != 0) add_pack(list);
+    add_product(list, bind_simt, simt::brings_by_tma(list.schedule.config) ? simt_tensor_maps : nullptr);
+}
 
 }  // namespace
 
-constexpr Family kSimt{
+extern constexpr Family kSimt{
     .number = family::simt,
-    .kernel = {.arguments_type = arguments_type,
-               .moves_single_elements_of_ab = false,
-               .moves_single_elements_of_c = false,
-               .knows_tf32 = false,
-               .preamble = neutral::no_preamble},
+    .traits = {.multiplies_by_fma = true},
     .rules = {.fields = fields(&C::family, &C::block_m, &C::block_n, &C::block_k, &C::thread_m, &C::thread_n, &C::stages, &C::async_copy,
                                &C::vector_width, &C::boundary, &C::split_k, &C::raster, &C::min_blocks, &C::pack_ab, &C::cluster,
                                &C::along_k, &C::trim, &C::fma_order, &C::stream_k, &C::slice_k, &C::overlap),
               .violation = simt::first_violation,
               .threads = simt::threads,
               .shared_bytes = simt::shared_bytes,
-              .cluster_size = neutral::field_cluster,
-              .leaves_room = false},
-    .product = &kProduct,
+              .blocks = simt::blocks,
+              .rejection = rejection,
+              .accumulators = accumulators},
+    .search = {.candidates = candidates, .defaults = defaults, .variants = variants, .adapt = with_edges_where_needed},
+    .model = {.estimate = simt_estimate, .host_estimate = host_estimate, .crowding = crowding, .phase_loads = phase_loads},
+    .launch = {.arguments_type = arguments_type, .signature = signature, .add_copies = add_copies, .add_steps = add_steps},
 };
 
-std::size_t bind_simt(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
-    const GemmArgs product = product_args(plan, call);
-    if (!simt::brings_by_tma(plan.config)) return write_arguments(product, arguments);
+std::size_t bind_simt(const Schedule& schedule, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
+    const GemmArgs product = product_args(schedule, call);
+    if (!simt::brings_by_tma(schedule.config)) return write_arguments(product, arguments);
     SimtTmaArgs args;
     static_cast<GemmArgs&>(args) = product;
-    args.packers = packers_args(plan, call);
-    args.strips = strips_args(plan, call);
+    args.packers = packers_args(schedule, call);
+    args.strips = strips_args(schedule, call);
     return write_arguments(args, arguments);
 }
 

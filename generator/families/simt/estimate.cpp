@@ -7,7 +7,7 @@
 #include "generator/families/family.h"
 #include "generator/families/gemv/gemv.h"
 #include "generator/machine/occupancy.h"
-#include "generator/plan/launch_plan.h"
+#include "generator/schedule/packing.h"
 #include "host/portable_math.h"
 #include "tmm/families/simt/rules.h"
 #include "tmm/number/arithmetic.h"
@@ -191,10 +191,10 @@ Work whole_tiles(double blocks, double phases, double resident, int cluster, con
     return {.blocks = busiest, .phases = busiest * phases, .phases_in_line = waves * phases, .fills = waves, .parts = 0};
 }
 
-Work shared_work(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
-    const Extent main = main_extent(p, c);
-    const PhaseLine line = phase_line_on(p, c, device);
-    const auto tiles = static_cast<double>(blocks_of(c, main.rows, main.columns, p.batch) - line.tiles);
+Work shared_work(const Schedule& schedule, const DeviceInfo& device) {
+    const KernelConfig& c = schedule.config;
+    const PhaseLine& line = schedule.line;
+    const auto tiles = static_cast<double>(schedule.blocks - line.tiles);
     const double sms = std::max(1, device.sm_count);
     const double waves = std::ceil(tiles / (sms * c.min_blocks));
     const double sharing = std::ceil(static_cast<double>(line.blocks) / sms);
@@ -218,18 +218,20 @@ double sum_of_parts_estimate(double bytes, const DeviceInfo& device) {
     return kReduce * device.profile.second_kernel + bytes / (kReducedOfL2 * l2_bytes(device));
 }
 
-PredictedTime simt_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+PredictedTime simt_estimate(const Schedule& schedule, const DeviceInfo& device) {
+    const GemmProblem& p = schedule.product;
+    const KernelConfig& c = schedule.config;
     const MachineProfile& machine = device.profile;
-    const KernelSignature s = main_signature(p, c);
+    const KernelSignature& s = schedule.signature;
     const Tile tile = tile_of(c, s);
-    const Extent main = main_extent(p, c);
+    const Extent& main = schedule.main;
     const auto [m, n, k, batch] =
         std::array{static_cast<double>(p.m), static_cast<double>(p.n), static_cast<double>(p.k), static_cast<double>(p.batch)};
-    const auto all = static_cast<double>(blocks_of(c, main.rows, main.columns, p.batch));
+    const auto all = static_cast<double>(schedule.blocks);
     const double resident =
         std::max(c.min_blocks, blocks_per_sm(device, simt::threads(c), registers(c, tile, device), simt::shared_bytes(c, s)).blocks);
     const double phases = phases_of_item(c, k);
-    const Work work = c.stream_k != 0 ? shared_work(p, c, device) : whole_tiles(all, phases, resident, c.cluster, device);
+    const Work work = c.stream_k != 0 ? shared_work(schedule, device) : whole_tiles(all, phases, resident, c.cluster, device);
     const double busiest = work.blocks;
 
     // The time of a phase of so many blocks on an SM is what its busiest scheduler issues or what all warps read of shared memory,
@@ -280,10 +282,10 @@ PredictedTime simt_estimate(const GemmProblem& p, const KernelConfig& c, const D
                                                  (pack::packs_b(c) ? pack::tiles(p.n, p.k, p.batch) : 0));
         const double copying = std::max(2 * packed / (kPacked * machine.memory_bytes),
                                         squares * kSquare * machine.memory_latency / (std::max(1, device.sm_count) * pack::kBlocksPerSm));
-        const double packing = kPack * machine.second_kernel + copying * share_packed_before(p, c, device);
-        time.other_kernels += packing * (packed_strips(p, c).any() ? 1 + kPackedStrip : 1);
-        time.other_kernels += kPieceOfStrip * machine.memory_latency * static_cast<double>(pieces_of_strips(p, tiling_of(p, c))) /
-                              (device.sm_count * resident);
+        const double packing = kPack * machine.second_kernel + copying * share_packed_before(schedule);
+        time.other_kernels += packing * (schedule.packed.any() ? 1 + kPackedStrip : 1);
+        time.other_kernels +=
+            kPieceOfStrip * machine.memory_latency * static_cast<double>(pieces_of_strips(schedule)) / (device.sm_count * resident);
         if (pack::packs_beside(c)) time.other_kernels += kPackers * machine.second_kernel;
     }
     if (partials > 0) time.other_kernels += sum_of_parts_estimate(partials, device);
@@ -293,7 +295,7 @@ PredictedTime simt_estimate(const GemmProblem& p, const KernelConfig& c, const D
     if (c.slice_k > 1)
         time.results +=
             (kSliceSum * portable::log2(c.slice_k) * work.fills + kSliceElement * c.slice_k * c.block_m * c.block_n) / machine.fma_clock;
-    return with_strips(time, p, c, device);
+    return with_strips(time, schedule, device);
 }
 
 }  // namespace tmm

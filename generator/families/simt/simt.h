@@ -7,14 +7,15 @@
 
 #include "generator/families/predicted_time.h"
 #include "generator/machine/device_info.h"
-#include "generator/plan/launch_plan.h"
+#include "generator/schedule/schedule.h"
+#include "generator/steps/launch_step.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/problem.h"
 #include "tmm/vocabulary/signature.h"
 
 namespace tmm {
 
-std::size_t bind_simt(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments);
+std::size_t bind_simt(const Schedule& schedule, const LaunchStep& step, const GemmCall& call, std::byte* arguments);
 TensorMapRequests simt_tensor_maps(const LaunchStep& step, const std::byte* arguments);
 
 // What the search tries of the simt family.
@@ -34,7 +35,7 @@ double simt_most_registers(const KernelConfig& config, const KernelSignature& si
 // memory need for its tiles and of what its own instructions and loads wait for; memory's time is added nearly in full. The constants are
 // fitted to 16,800 configs of 45 FP32 problems on an H200: of two that differ by more than 3% it puts the faster first in 80 of 100, also
 // on problems that it was not fitted to.
-PredictedTime simt_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
+PredictedTime simt_estimate(const Schedule& schedule, const DeviceInfo& device);
 
 // Microseconds of the kernel that adds up parts of K, of so many bytes that are written and read.
 double sum_of_parts_estimate(double bytes, const DeviceInfo& device);

@@ -6,7 +6,6 @@
 
 #include "generator/families/simt/simt.h"
 #include "generator/machine/occupancy.h"
-#include "generator/plan/launch_plan.h"
 #include "tmm/families/skinny/rules.h"
 #include "tmm/number/arithmetic.h"
 
@@ -49,7 +48,9 @@ int skinny_registers(const KernelConfig& c) {
     return c.thread_m * c.thread_n + skinny::kVector * (c.thread_n + skinny::kRowsAhead + 1) + kAddresses;
 }
 
-PredictedTime skinny_estimate(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+PredictedTime skinny_estimate(const Schedule& schedule, const DeviceInfo& device) {
+    const GemmProblem& p = schedule.product;
+    const KernelConfig& c = schedule.config;
     const auto [m, n, k, batch] =
         std::array{static_cast<double>(p.m), static_cast<double>(p.n), static_cast<double>(p.k), static_cast<double>(p.batch)};
     const MachineProfile& machine = device.profile;
@@ -57,12 +58,11 @@ PredictedTime skinny_estimate(const GemmProblem& p, const KernelConfig& c, const
     const double partials = c.split_k > 1 ? 2.0 * sum_bytes(p) * c.split_k * m * n * batch : 0;
     const double memory = (batch * ((m + n) * k + m * n) * size_of(p.type_a) + partials) / machine.memory_bytes;
 
-    const KernelSignature signature = main_signature(p, c);
     const double warps = skinny::warps(c);
     const int registers = std::min(kMostRegisters, skinny_registers(c) + kTakenBeyond);
     const double resident =
-        std::max(c.min_blocks, blocks_per_sm(device, skinny::threads(c), registers, skinny::shared_bytes(c, signature)).blocks);
-    const double busiest = std::ceil(static_cast<double>(skinny::blocks(c, p.m, p.n, p.batch)) / std::max(1, device.sm_count));
+        std::max(c.min_blocks, blocks_per_sm(device, skinny::threads(c), registers, skinny::shared_bytes(c, schedule.signature)).blocks);
+    const double busiest = std::ceil(static_cast<double>(schedule.blocks) / std::max(1, device.sm_count));
     const double at_once = std::min(busiest, resident);
     const double waves = std::ceil(busiest / resident);
     const double tiles = std::ceil(std::ceil(k / c.split_k) / c.block_k);

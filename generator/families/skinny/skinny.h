@@ -6,13 +6,14 @@
 
 #include "generator/families/predicted_time.h"
 #include "generator/machine/device_info.h"
-#include "generator/plan/launch_plan.h"
+#include "generator/schedule/schedule.h"
+#include "generator/steps/launch_step.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/problem.h"
 
 namespace tmm {
 
-std::size_t bind_skinny(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments);
+std::size_t bind_skinny(const Schedule& schedule, const LaunchStep& step, const GemmCall& call, std::byte* arguments);
 TensorMapRequests skinny_tensor_maps(const LaunchStep& step, const std::byte* arguments);
 
 // What the search tries of the skinny family.
@@ -27,7 +28,7 @@ std::vector<KernelConfig> skinny_configs(const GemmProblem& problem, const Devic
 // the longest counts most, and what a block's first tile and its sums take alone. The constants are fitted to 2,142 configs of 10 problems
 // of 4 to 40 rows on an H200: of two that differ by more than 3% it puts the faster first in 79 of 100, and the fastest of its first 8
 // was at most 0.7% slower than the fastest of all.
-PredictedTime skinny_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
+PredictedTime skinny_estimate(const Schedule& schedule, const DeviceInfo& device);
 
 // Registers that a thread needs at once: for its sums, its columns, rows that are read ahead, addresses.
 int skinny_registers(const KernelConfig& config);

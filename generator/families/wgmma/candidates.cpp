@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "generator/families/candidate_choices.h"
-#include "generator/plan/launch_plan.h"
+#include "generator/families/product_problem.h"
 #include "tmm/families/wgmma/rules.h"
 
 namespace tmm {

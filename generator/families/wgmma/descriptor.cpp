@@ -3,14 +3,11 @@
 #include <array>
 #include <cmath>
 
-#include "generator/choice/cost_model.h"
 #include "generator/families/candidate_choices.h"
-#include "generator/families/descriptors.h"
-#include "generator/families/neutral.h"
+#include "generator/families/family.h"
+#include "generator/families/product_problem.h"
 #include "generator/families/wgmma/wgmma.h"
-#include "generator/plan/kernel_arguments.h"
-#include "generator/plan/launch_plan.h"
-#include "generator/plan/workspace_estimate.h"
+#include "generator/steps/arguments.h"
 #include "generator/steps/steps.h"
 #include "tmm/families/wgmma/rules.h"
 #include "tmm/number/arithmetic.h"
@@ -34,7 +31,9 @@ std::string preamble(const KernelSignature& s, const KernelConfig& c) {
     return wgmma_instruction(s, c);
 }
 
-std::optional<std::string> why_not(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+std::optional<std::string> rejection(const Schedule& schedule, const DeviceInfo& device) {
+    const GemmProblem& p = schedule.product;
+    const KernelConfig& c = schedule.config;
     if (device.emulated || device.compute_capability() != 90) return "wgmma needs compute capability 9.0";
     if (c.planes > 1) {
         if (p.type_a != ElementType::f32) return "planes are what f32 operands are split into";
@@ -44,14 +43,11 @@ std::optional<std::string> why_not(const GemmProblem& p, const KernelConfig& c, 
     }
     return why_no_tma(p, device, true);
 }
-bool is_brought_by_tma(const KernelConfig&) {
-    return true;
-}
-i64 longest_chain(const GemmProblem& p, const KernelConfig& c, i64 k) {
-    return c.planes > 1 ? wgmma::longest_chain_of_planes(c, k) : wgmma::longest_chain(main_signature(p, c), k);
+i64 longest_chain(const KernelSignature& s, const KernelConfig& c, i64 k) {
+    return c.planes > 1 ? wgmma::longest_chain_of_planes(c, k) : wgmma::longest_chain(s, k);
 }
 
-std::vector<Product::Candidate> candidates(const GemmProblem& p, const DeviceInfo& device) {
+std::vector<Search::Candidate> candidates(const GemmProblem& p, const DeviceInfo& device) {
     const auto configs = wgmma_configs(p, device);
     return {configs.begin(), configs.end()};
 }
@@ -68,11 +64,13 @@ std::vector<KernelConfig> default_variants(const KernelConfig& best) {
     bands[1].raster = kWgmmaRasters[2];
     return bands;
 }
-bool multiplies_planes(const GemmProblem& p) {
-    return p.type_a == ElementType::f32 && p.compute != ComputeMode::tf32;
-}
-bool is_at_its_best(const GemmProblem& p, const DeviceInfo& device) {
-    return suits_wgmma(p, device) && p.type_a != ElementType::f32 && std::min(p.m, p.n) > kVeryFew;
+Rank rank(const GemmProblem& p, const DeviceInfo& device) {
+    const bool suits = suits_wgmma(p, device);
+    return {.uses_tensor_cores = suits,
+            .is_at_its_best = suits && p.type_a != ElementType::f32 && std::min(p.m, p.n) > kVeryFew,
+            // Planes are multiplied in several products.
+            .is_hard_to_compare = p.type_a == ElementType::f32 && p.compute != ComputeMode::tf32,
+            .doubt_of_ways = kWayDoubt};
 }
 // Nothing else multiplies as fast what tensor cores fed by TMA multiply as it is, except where rows are very few.
 bool is_unrivalled(const GemmProblem& p, const KernelConfig& c) {
@@ -105,7 +103,9 @@ KernelConfig adapt(const GemmProblem& p, const GemmProblem& tuned, const KernelC
 
 // Blocks that come early take the SMs that are free first. Where they are fewer than the SMs, they are then no longer spread over all parts
 // of the chip, and reading memory takes longer.
-Crowding crowding(const GemmProblem& p, const KernelConfig& c, const DeviceInfo& device) {
+Crowding crowding(const Schedule& schedule, const DeviceInfo& device) {
+    const GemmProblem& p = schedule.product;
+    const KernelConfig& c = schedule.config;
     constexpr double part_of_memory_time = 0.6;
     constexpr double share_of_memory = 4.0 / 4.6;
     // Parts of sums hold the next kernel up as long as memory takes for this share of them.
@@ -124,14 +124,10 @@ Crowding crowding(const GemmProblem& p, const KernelConfig& c, const DeviceInfo&
                 part_of_memory_time * memory * (1 - all / (std::ceil(all / sms) * sms)) + share_of_parts * parts / memory_bytes};
 }
 
-OperandCopies copies(const GemmProblem& p, const KernelConfig& c, const Extent&) {
-    return c.planes > 1 ? planes_copies(p, c) : padded_copies(p, c);
+void add_copies(Schedule& s, const DeviceInfo&) {
+    s.copies = s.config.planes > 1 ? planes_copies(s.product, s.config) : padded_copies(s.product, s.config);
 }
 
-// The family does not run on the emulated device.
-double host_estimate(const GemmProblem&, const KernelConfig&) {
-    return 0;
-}
 PhaseLoads phase_loads(const KernelConfig& c) {
     return loads_by_copy_engine(c);
 }
@@ -160,65 +156,43 @@ bool walks(const KernelConfig& c) {
     return c.cluster == 1;
 }
 
-void add_steps_before(PlanBuilder& plan) {
-    if (plan.config().pack_ab != 0) add_pad(plan);
-    if (plan.config().planes > 1) add_planes(plan);
+void add_steps(StepList& list) {
+    const KernelConfig& c = list.schedule.config;
+    if (c.pack_ab != 0) add_pad(list);
+    if (c.planes > 1) add_planes(list);
+    add_product(list, bind_wgmma, wgmma_tensor_maps);
+    if (c.planes > 1) add_rescue(list);
 }
-void add_steps_behind(PlanBuilder& plan) {
-    if (plan.config().planes > 1) add_rescue(plan);
-}
-
-constexpr Product kProduct{
-    .multiplies_by_fma = false,
-    .serves_any_size = false,
-    .blocks = wgmma::blocks,
-    .why_not = why_not,
-    .accumulators = neutral::unbounded,
-    .is_brought_by_tma = is_brought_by_tma,
-    .shares_k = false,
-    .longest_chain = longest_chain,
-    .candidates = candidates,
-    .defaults = defaults,
-    .default_variants = default_variants,
-    .uses_tensor_cores = suits_wgmma,
-    .is_at_its_best = is_at_its_best,
-    .is_unrivalled = is_unrivalled,
-    .is_hard_to_compare = multiplies_planes,
-    .doubt_of_ways = kWayDoubt,
-    .variants = variants,
-    .adapt = adapt,
-    .estimate = wgmma_estimate,
-    .host_estimate = host_estimate,
-    .crowding = crowding,
-    .phase_loads = phase_loads,
-    .signature = signature,
-    .applies_gate = applies_gate,
-    .walks = walks,
-    .copies = copies,
-    .add_steps_before = add_steps_before,
-    .add_steps_behind = add_steps_behind,
-    .bind = bind_wgmma,
-    .tensor_maps = wgmma_tensor_maps,
-};
 
 }  // namespace
 
-constexpr Family kWgmma{
+extern constexpr Family kWgmma{
     .number = family::wgmma,
-    .kernel = {.arguments_type = arguments_type,
-               .moves_single_elements_of_ab = false,
-               .moves_single_elements_of_c = false,
-               .knows_tf32 = true,
-               .preamble = preamble},
+    .traits = {.knows_tf32 = true, .leaves_room = true},
     .rules = {.fields = fields(&C::family, &C::block_m, &C::block_n, &C::block_k, &C::stages, &C::vector_width, &C::boundary, &C::split_k,
                                &C::raster, &C::min_blocks, &C::swap_ab, &C::pack_ab, &C::cluster, &C::trim, &C::warps_m, &C::warps_n,
                                &C::multicast_a, &C::multicast_b, &C::planes, &C::promote_k, &C::ping_pong, &C::overlap),
               .violation = wgmma::first_violation,
               .threads = wgmma::threads,
               .shared_bytes = wgmma::shared_bytes,
-              .cluster_size = wgmma::cluster_size,
-              .leaves_room = true},
-    .product = &kProduct,
+              .blocks = wgmma::blocks,
+              .rejection = rejection,
+              .longest_chain = longest_chain},
+    .search = {.candidates = candidates,
+               .defaults = defaults,
+               .default_variants = default_variants,
+               .rank = rank,
+               .is_unrivalled = is_unrivalled,
+               .variants = variants,
+               .adapt = adapt},
+    .model = {.estimate = wgmma_estimate, .crowding = crowding, .phase_loads = phase_loads},
+    .launch = {.arguments_type = arguments_type,
+               .preamble = preamble,
+               .signature = signature,
+               .applies_gate = applies_gate,
+               .walks = walks,
+               .add_copies = add_copies,
+               .add_steps = add_steps},
 };
 
 namespace {
@@ -231,9 +205,9 @@ WgmmaArgs with_grid(const GemmArgs& args, const KernelConfig& config) {
 }
 
 // The operands are their planes.
-void add_planes(WgmmaArgs& args, const LaunchPlan& plan, const GemmCall& call) {
-    const SplitOperands split = split_operands(plan, call);
-    const bool swap = plan.config.swap_ab != 0;
+void add_planes(WgmmaArgs& args, const Schedule& schedule, const GemmCall& call) {
+    const SplitOperands split = split_operands(schedule, call);
+    const bool swap = schedule.config.swap_ab != 0;
     args.exponents_left = (swap ? split.b : split.a).exponents;
     args.exponents_right = (swap ? split.a : split.b).exponents;
     args.unfit_a = split.unfit_a;
@@ -242,9 +216,9 @@ void add_planes(WgmmaArgs& args, const LaunchPlan& plan, const GemmCall& call) {
 
 }  // namespace
 
-std::size_t bind_wgmma(const LaunchPlan& plan, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
-    WgmmaArgs args = with_grid(product_args(plan, call), plan.config);
-    if (plan.config.planes > 1) add_planes(args, plan, call);
+std::size_t bind_wgmma(const Schedule& schedule, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
+    WgmmaArgs args = with_grid(product_args(schedule, call), schedule.config);
+    if (schedule.config.planes > 1) add_planes(args, schedule, call);
     return write_arguments(args, arguments);
 }
 

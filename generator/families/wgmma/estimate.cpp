@@ -5,7 +5,6 @@
 
 #include "generator/families/gemv/gemv.h"
 #include "generator/machine/occupancy.h"
-#include "generator/plan/launch_plan.h"
 #include "host/portable_math.h"
 #include "tmm/families/wgmma/rules.h"
 #include "tmm/number/arithmetic.h"
@@ -102,24 +101,23 @@ bool b_is_whole_lines(const GemmProblem& p, int planes) {
 
 class WgmmaCost {
 public:
-    WgmmaCost(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device)
-        : p_(problem),
-          c_(config),
+    WgmmaCost(const Schedule& schedule, const DeviceInfo& device)
+        : p_(schedule.product),
+          c_(schedule.config),
           device_(device),
           machine_(device.profile),
-          s_(main_signature(problem, config)),
-          k_(static_cast<double>(problem.k)),
-          batch_(static_cast<double>(problem.batch)),
-          left_(static_cast<double>(config.swap_ab ? problem.n : problem.m)),
-          right_(static_cast<double>(config.swap_ab ? problem.m : problem.n)),
-          element_(size_of(s_.type_a) * config.planes),
-          blocks_(static_cast<double>(wgmma::blocks(config, problem.m, problem.n, problem.batch))),
-          sms_(sms_for_clusters(device, wgmma::cluster_size(config))),
-          resident_(std::max(
-              1,
-              blocks_per_sm(device, wgmma::threads(config), wgmma::registers_at_launch(config), wgmma::shared_bytes(config, s_)).blocks)),
+          s_(schedule.signature),
+          k_(static_cast<double>(p_.k)),
+          batch_(static_cast<double>(p_.batch)),
+          left_(static_cast<double>(c_.swap_ab ? schedule.main.columns : schedule.main.rows)),
+          right_(static_cast<double>(c_.swap_ab ? schedule.main.rows : schedule.main.columns)),
+          element_(size_of(s_.type_a) * c_.planes),
+          blocks_(static_cast<double>(schedule.blocks)),
+          sms_(sms_for_clusters(device, wgmma::cluster_size(c_))),
+          resident_(
+              std::max(1, blocks_per_sm(device, wgmma::threads(c_), wgmma::registers_at_launch(c_), wgmma::shared_bytes(c_, s_)).blocks)),
           busiest_(ceil_divide(blocks_, sms_)),
-          phases_(std::max(1.0, ceil_divide(ceil_divide(k_, config.split_k), config.block_k))) {}
+          phases_(std::max(1.0, ceil_divide(ceil_divide(k_, c_.split_k), c_.block_k))) {}
 
     PredictedTime estimate() const {
         const PredictedTime tiles = this->tiles();
@@ -276,7 +274,7 @@ private:
     const KernelConfig& c_;
     const DeviceInfo& device_;
     const MachineProfile& machine_;
-    KernelSignature s_;
+    const KernelSignature& s_;
     // Rows of the left operand and columns of the right one; bytes of an element in all planes.
     double k_;
     double batch_;
@@ -294,12 +292,8 @@ private:
 
 }  // namespace
 
-PredictedTime wgmma_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
-    GemmProblem main = problem;
-    const Extent extent = main_extent(problem, config);
-    main.m = extent.rows;
-    main.n = extent.columns;
-    return with_strips(WgmmaCost(main, config, device).estimate(), problem, config, device);
+PredictedTime wgmma_estimate(const Schedule& schedule, const DeviceInfo& device) {
+    return with_strips(WgmmaCost(schedule, device).estimate(), schedule, device);
 }
 
 bool rows_are_whole_lines(const GemmProblem& problem, int planes) {

@@ -2,7 +2,6 @@
 #include <cstring>
 
 #include "generator/families/wgmma/wgmma.h"
-#include "generator/plan/operand_maps.h"
 #include "tmm/families/wgmma/rules.h"
 #include "tmm/steps/pad/rules.h"
 

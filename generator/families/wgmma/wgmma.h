@@ -7,15 +7,15 @@
 
 #include "generator/families/predicted_time.h"
 #include "generator/machine/device_info.h"
-#include "generator/plan/geometry.h"
-#include "generator/plan/launch_plan.h"
+#include "generator/schedule/schedule.h"
+#include "generator/steps/launch_step.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/problem.h"
 #include "tmm/vocabulary/signature.h"
 
 namespace tmm {
 
-std::size_t bind_wgmma(const LaunchPlan& plan, const LaunchStep& step, const GemmCall& call, std::byte* arguments);
+std::size_t bind_wgmma(const Schedule& schedule, const LaunchStep& step, const GemmCall& call, std::byte* arguments);
 TensorMapRequests wgmma_tensor_maps(const LaunchStep& step, const std::byte* arguments);
 
 // What the search tries of the wgmma family.
@@ -44,7 +44,7 @@ KernelConfig with_wgmma_boundary(KernelConfig config, const GemmProblem& problem
 // memory, and L2 need for its tiles; the kernel's time is that of the busiest SM, and no less than memory and its latency want. The
 // constants are fitted to some 29,000 configs of 93 problems of 16 bits and tf32 on an H200: of two that differ by more than 3% it puts the
 // faster first in 77 of 100, and the config that it puts first takes 1.04 times as long as the fastest.
-PredictedTime wgmma_estimate(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
+PredictedTime wgmma_estimate(const Schedule& schedule, const DeviceInfo& device);
 
 // Are all rows of A and B that TMA brings whole lines of 128 bytes? Where they are not, the L2 is asked for two lines a row of a box, not
 // one.

@@ -233,7 +233,7 @@ GemmProblem make_problem(const KernelConfig& c, ElementType type, ElementType ty
     p.k = size_of_kind(shape[k_kind], c.block_k * (c.split_k > 1 && c.split_k < 8 ? c.split_k : 1), multiples);
     if (c.family == family::naive) p.k = size_of_kind(shape[k_kind], 32, false);
     // In half of them a part has more tiles than there are stages.
-    if (product_of(c).is_brought_by_tma(c) && c.family != family::wgmma && shape[k_kind] >= 3)
+    if (family_of(c).model.phase_loads(c).by_copy_engine && c.family != family::wgmma && shape[k_kind] >= 3)
         p.k += static_cast<std::int64_t>(c.stages + shape[k_kind] - 3) * c.block_k * c.split_k;
     if (c.split_k > p.k) p.k = c.split_k;
     if (multiples) p.k = (p.k + c.block_k - 1) / c.block_k * c.block_k;

@@ -15,8 +15,9 @@
 #include <vector>
 
 #include "generator/choice/validity.h"
-#include "generator/plan/finishing_step.h"
+#include "generator/families/product_problem.h"
 #include "generator/plan/launch_plan.h"
+#include "generator/steps/steps.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
 #include "runtime/device/sanitizer.h"

@@ -7,7 +7,7 @@
 
 #include "generator/compile/compiler.h"
 #include "generator/machine/device_info.h"
-#include "generator/plan/epilogue_place.h"
+#include "generator/schedule/schedule.h"
 #include "runtime/device/device.h"
 #include "tests/support/writers.h"
 

@@ -88,8 +88,8 @@ const std::vector<Mutation> kMutations = {
     {kPipeline, "a load past the last tile", "if (unloaded_ <= 0) return;", "", "simt exact"},
     {kPipeline, "no count of the tiles", "--uncopied_;", "", "simt async exact"},
     {kPipeline, "no count of the loads", "--unloaded_;", "", "simt exact"},
-    {kWorkItem, "C, peeled: M not asked", "item.row0 + Kernel::config.block_m <= args.m && item.column0", "item.column0", "simt peeled"},
-    {kWorkItem, "C, peeled: N not asked", " && item.column0 + Kernel::config.block_n <= args.n", "", "simt peeled"},
+    {kOutput, "C, peeled: M not asked", "item.row0 + Kernel::config.block_m <= args.m && item.column0", "item.column0", "simt peeled"},
+    {kOutput, "C, peeled: N not asked", " && item.column0 + Kernel::config.block_n <= args.n", "", "simt peeled"},
     {kWorkItem, "the last band as high as the others", "rows_left < most_rows ? rows_left : most_rows", "most_rows", "simt split"},
     // simt: indices.
     {kPipeline, "first element, turned", "matrix + (outer0 + row) * ld + k_begin + column_", "matrix + (k_begin + column_) * ld + outer0 + row", "simt registers"},

@@ -37,7 +37,7 @@ int random_value(const Parameter& parameter, Random& random) {
 }
 
 bool is_legal(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
-    return !find_misused_field(config) && !why_invalid(problem, config, device) && !why_inaccurate(problem, config);
+    return !rejection_reason(problem, config, device);
 }
 
 KernelConfig unusual(const PlantedRow& row, const DeviceInfo& device, Random& random) {

@@ -1,19 +1,9 @@
-// How long the emulated device is taken to run a config: the cost model's part for a CPU whose threads are fibers.
+// What the families' models of the emulated device have in common: a CPU whose threads are fibers.
 #pragma once
 
-#include <optional>
-#include <string>
-
-#include "generator/families/predicted_time.h"
-#include "generator/machine/device_info.h"
-#include "tmm/vocabulary/config.h"
-#include "tmm/vocabulary/problem.h"
+#include "generator/schedule/schedule.h"
 
 namespace tmm {
-
-// How long a valid config's whole plan takes, on a core of some 3 GHz. What counts there is how often threads are switched, at barriers
-// and warp-wide operations, and not what a GPU would be short of: a thread that waits for no other is a plain call.
-PredictedTime host_time_of_plan(const GemmProblem& problem, const KernelConfig& config);
 
 // Microseconds that families' own parts (Product::host_estimate) are made of.
 namespace host_cost {
@@ -37,12 +27,8 @@ struct HostWork {
     // Products that a thread's element is the sum of.
     double depth = 0;
 };
-HostWork host_work(const GemmProblem& problem, const KernelConfig& config);
+HostWork host_work(const Schedule& schedule);
 // Threads that go through tiles of block_k: phase is what each takes in a phase beside its FMAs.
-double host_time_of_tiles(const GemmProblem& problem, const KernelConfig& config, double phase, double fma);
-
-// Why so many multiplications of the problem are more than a minute's work for the emulated device; nothing where they are less, or on
-// another device.
-std::optional<std::string> why_too_large(const GemmProblem& problem, const DeviceInfo& device, double multiplications);
+double host_time_of_tiles(const Schedule& schedule, double phase, double fma);
 
 }  // namespace tmm

@@ -1,4 +1,4 @@
-#include "generator/plan/operand_maps.h"
+#include "generator/steps/tensor_maps.h"
 
 namespace tmm {
 namespace {

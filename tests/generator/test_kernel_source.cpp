@@ -51,7 +51,7 @@ std::vector<KernelSignature> many_signatures() {
 
 std::vector<KernelConfig> many_configs() {
     std::vector<KernelConfig> configs;
-    for (const Family* const its_family : product_families()) {
+    for (const Family* const its_family : families()) {
         const int family = its_family->number;
         KernelConfig base = kSimt;
         base.family = family;
@@ -94,7 +94,7 @@ std::vector<PlanKernel> many_kernels() {
                                     Fixup{.block_m = 64, .block_n = 128, .block_k = 16},
                                     Fixup{.block_m = 128, .block_n = 64, .block_k = 16},
                                     Rescue{.tile = kSimt}};
-    for (const Family* const family : product_families()) {
+    for (const Family* const family : families()) {
         KernelConfig config = kSimt;
         config.family = family->number;
         kernels.emplace_back(config);

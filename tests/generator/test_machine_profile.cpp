@@ -140,7 +140,7 @@ TEST_CASE("a device twice as fast in all is predicted to take half the time, by 
             const GemmProblem problem = problem_of(shape);
             const CostModel model(problem, device);
             const CostModel model_of_faster(problem, faster);
-            for (const Family* const family : product_families())
+            for (const Family* const family : families())
                 for (const Search::Candidate& candidate : family->search.candidates(problem, device)) {
                     if (why_invalid(problem, candidate.config, device)) continue;
                     CAPTURE(shape);

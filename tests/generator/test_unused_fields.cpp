@@ -79,7 +79,7 @@ TEST_CASE("each field of each family, set to what is not neutral, is refused whe
         for (const Parameter& parameter : kParameters)
             if (!uses.count(parameter.name)) CHECK(config.*parameter.member == parameter.neutral);
     }
-    CHECK(seen.size() == product_families().size());
+    CHECK(seen.size() == families().size());
 }
 
 TEST_CASE("no field of any family may lie outside its range") {

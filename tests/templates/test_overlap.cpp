@@ -71,7 +71,7 @@ TEST_CASE("every kernel waits for the one before it, first of all, and then lets
     const KernelConfig simt = parse_config("simt 32x32x8 t4x4 s3 async v4 peeled overlap");
     check_steps(make_launch_plan(parse_shape("200x200x200 epilogue=relu").problem, simt, kHopper, {}, EpiloguePlace::step));
     // These are all families and steps.
-    CHECK(kernels.size() == product_families().size() + std::variant_size_v<PlanKernel> - 1);
+    CHECK(kernels.size() == families().size() + std::variant_size_v<PlanKernel> - 1);
 }
 
 TEST_CASE("the best predictions are offered with overlap and without, on devices that have it") {

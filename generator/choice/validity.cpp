@@ -30,8 +30,11 @@ struct ServedOperands {
 };
 constexpr std::initializer_list<ComputeMode> kModesOfFloats = {ComputeMode::f32, ComputeMode::f32_strict, ComputeMode::tf32};
 constexpr std::initializer_list<ComputeMode> kSumsOfFloats = {ComputeMode::f32};
-constexpr ServedOperands kServed[] = {
-    {ElementType::f32, kModesOfFloats}, {ElementType::f16, kSumsOfFloats}, {ElementType::bf16, kSumsOfFloats}};
+constexpr std::initializer_list<ComputeMode> kSumsOfDoubles = {ComputeMode::f64};
+constexpr ServedOperands kServed[] = {{ElementType::f32, kModesOfFloats},
+                                      {ElementType::f16, kSumsOfFloats},
+                                      {ElementType::bf16, kSumsOfFloats},
+                                      {ElementType::f64, kSumsOfDoubles}};
 
 const ServedOperands* served(ElementType type) {
     const auto* found = std::find_if(std::begin(kServed), std::end(kServed), [&](const auto& row) { return row.type == type; });
@@ -57,8 +60,9 @@ std::optional<std::string> why_no_kernel(const KernelConfig& c, const KernelSign
 }
 
 bool serves_types(const GemmProblem& p) {
-    return served(p.type_a) && p.type_b == p.type_a && (p.type_c == p.type_a || p.type_c == ElementType::f32) &&
-           p.type_bias != ElementType::f64;
+    const bool is_wide = p.type_a == ElementType::f64;
+    return served(p.type_a) && p.type_b == p.type_a && (p.type_c == p.type_a || (p.type_c == ElementType::f32 && !is_wide)) &&
+           (p.type_bias != ElementType::f64 || is_wide);
 }
 
 bool serves_mode(const GemmProblem& p) {

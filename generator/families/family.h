@@ -52,7 +52,7 @@ struct Rules {
     Mandatory<i64 (*)(const KernelConfig& config, i64 m, i64 n, i64 batch)> blocks;
     // Why the family can't serve the problem on the device, beyond what holds for all families. Null: it can.
     std::optional<std::string> (*rejection)(const Schedule& schedule, const DeviceInfo& device) = nullptr;
-    // Registers of a thread that hold sums. Null: their number bounds nothing.
+    // Sums that a thread holds in registers. Null: their number bounds nothing.
     int (*accumulators)(const KernelConfig& config) = nullptr;
     // The longest chain of roundings of a sum of k products. Null: k.
     i64 (*longest_chain)(const KernelSignature& signature, const KernelConfig& config, i64 k) = nullptr;

@@ -89,8 +89,9 @@ double l2_bytes(const DeviceInfo& device) {
     return std::max(1, device.sm_count) * device.profile.l2_bytes_per_clock * device.profile.tensor_clock;
 }
 
-double slots_of_warp_fma(const DeviceInfo& device) {
-    return kWarp * kSchedulers / device.profile.fmas_per_clock;
+double slots_of_warp_fma(const DeviceInfo& device, ElementType sums) {
+    const MachineProfile& machine = device.profile;
+    return kWarp * kSchedulers / (sums == ElementType::f64 ? machine.double_fmas_per_clock : machine.fmas_per_clock);
 }
 
 }  // namespace tmm

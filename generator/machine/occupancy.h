@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "generator/machine/device_info.h"
+#include "tmm/vocabulary/problem.h"
 
 namespace tmm {
 
@@ -33,7 +34,7 @@ double sms_for_clusters(const DeviceInfo& device, int size, int resident = 1);
 // Bytes a microsecond that all SMs together get out of the L2 cache.
 double l2_bytes(const DeviceInfo& device);
 
-// Issue slots of one of an SM's four schedulers that the FMAs of a warp take.
-double slots_of_warp_fma(const DeviceInfo& device);
+// Issue slots of one of an SM's four schedulers that the FMAs of a warp take, in float or in double.
+double slots_of_warp_fma(const DeviceInfo& device, ElementType sums = ElementType::f32);
 
 }  // namespace tmm

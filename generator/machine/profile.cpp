@@ -21,6 +21,7 @@ constexpr MachineProfile kH200 = {
     .fma_clock = 1950,
     .tensor_clock = 1900,
     .fmas_per_clock = 128,
+    .double_fmas_per_clock = 64,
     .wgmma_16_per_clock = 2048,
     .wgmma_tf32_per_clock = 1024,
     // mma.sync reaches this part of what wgmma does.
@@ -70,23 +71,25 @@ constexpr Known kShipped[] = {
 struct Generation {
     int compute_capability;
     double fmas_per_clock;
+    double double_fmas_per_clock;
     double mma_16_per_clock;
     double shared_bytes_per_clock;
     double l2_bytes_per_clock;
     double memory_latency;
 };
 constexpr Generation kGenerations[] = {
-    {75, 64, 256, 64, 32, 0.6},
-    {80, 64, 1024, 128, 45, 0.65},
+    {75, 64, 2, 256, 64, 32, 0.6},
+    {80, 64, 32, 1024, 128, 45, 0.65},
     // GPUs for graphics multiply at half of their rate where sums are floats.
-    {86, 128, 256, 128, 32, 0.6},
-    {87, 128, 512, 128, 32, 0.7},
-    {89, 128, 256, 128, 40, 0.6},
-    {90, kH200.fmas_per_clock, kH200.mma_16_per_clock, 128, kH200.l2_bytes_per_clock, kH200.memory_latency},
+    {86, 128, 2, 256, 128, 32, 0.6},
+    {87, 128, 2, 512, 128, 32, 0.7},
+    {89, 128, 2, 256, 128, 40, 0.6},
+    {90, kH200.fmas_per_clock, kH200.double_fmas_per_clock, kH200.mma_16_per_clock, 128, kH200.l2_bytes_per_clock, kH200.memory_latency},
     // mma.sync does not reach the rate of the later units either.
-    {100, 128, kH200.mma_16_per_clock, 128, 75, 0.75},
-    {110, 128, 256, 128, 40, 0.8},
-    {120, 128, 256, 128, 40, 0.7},
+    {100, 128, 64, kH200.mma_16_per_clock, 128, 75, 0.75},
+    {103, 128, 2, kH200.mma_16_per_clock, 128, 75, 0.75},
+    {110, 128, 2, 256, 128, 40, 0.8},
+    {120, 128, 2, 256, 128, 40, 0.7},
 };
 
 // Memory's rate in GB/s and the boost clock in MHz, by NVIDIA's data sheets. Of each compute capability the first stands for GPUs of which
@@ -147,6 +150,7 @@ MachineProfile made_of(Origin origin, int compute_capability, double clock, doub
     profile.fma_clock = clock * kH200.fma_clock / kH200.clock;
     profile.tensor_clock = clock * kH200.tensor_clock / kH200.clock;
     profile.fmas_per_clock = generation.fmas_per_clock;
+    profile.double_fmas_per_clock = generation.double_fmas_per_clock;
     profile.mma_16_per_clock = generation.mma_16_per_clock;
     profile.memory_bytes = reached * memory_bytes;
     profile.l2_bytes_per_clock = generation.l2_bytes_per_clock;

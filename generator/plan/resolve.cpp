@@ -119,7 +119,7 @@ std::optional<std::string> why_no_room(const Schedule& s, const DeviceInfo& devi
                            threads_of(c), device.max_threads_per_sm);
     // The accumulators alone, before fragments and addresses; what ptxas needs beyond that shows as spills.
     const auto accumulators_of = family_of(c).rules.accumulators;
-    const int accumulators = accumulators_of ? accumulators_of(c) : 0;
+    const int accumulators = accumulators_of ? accumulators_of(c) * sum_bytes(s.signature) / 4 : 0;
     const int register_limit = std::min(kMostRegisters, device.registers_per_sm / (threads_of(c) * c.min_blocks));
     if (accumulators + 24 > register_limit)
         return fmt::format("a thread's accumulators do not fit its registers ({} in {})", accumulators, register_limit);

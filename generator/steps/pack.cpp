@@ -91,8 +91,10 @@ StripsArgs strips_args(const Schedule& schedule, const GemmCall& call) {
 
 namespace {
 
-// Blocks that an SM should hold. For some architectures ptxas spills with the registers that a fourth block leaves.
-int blocks_per_sm(const DeviceInfo& device) {
+// Blocks that an SM should hold. For some architectures ptxas spills with the registers that a fourth block leaves, and doubles take two
+// each.
+int blocks_per_sm(const DeviceInfo& device, ElementType type) {
+    if (type == ElementType::f64) return pack::kBlocksPerSm / 2;
     const int architecture = device.compute_capability();
     return architecture < 80 || architecture / 10 == 10 ? pack::kBlocksPerSm - 1 : pack::kBlocksPerSm;
 }
@@ -119,7 +121,7 @@ void add_pack(StepList& list) {
     const Pack step{.a = pack::packs_a(product),
                     .b = pack::packs_b(product),
                     .strips = schedule.packed.any(),
-                    .blocks_per_sm = blocks_per_sm(list.device)};
+                    .blocks_per_sm = blocks_per_sm(list.device, list.schedule.product.type_a)};
     const i64 k = list.schedule.product.k;
     const i64 depth = pack::packs_beside(product) ? std::min<i64>(k, i64{schedule.packing.first_row} * pack::kTile) : k;
     list.add(signature_of(list.schedule.product), step, schedule.main,

@@ -164,13 +164,13 @@ void check_support(const GemmProblem& p, bool swapped) {
         refuse(
             TMM_STATUS_UNSUPPORTED_TYPE,
             "A has elements of {}, B of {} and C of {}, but this version of tmm has kernels for A and B of one type, TMM_F32, TMM_F16 or "
-            "TMM_BF16, C of that type or TMM_F32, and a bias of one of the three",
+            "TMM_BF16, C of that type or TMM_F32, and a bias of one of the three; or for all of TMM_F64",
             name_of(swapped ? p.type_b : p.type_a), name_of(swapped ? p.type_a : p.type_b), name_of(p.type_c));
     if (!serves_mode(p))
         refuse(
             TMM_STATUS_UNSUPPORTED_COMPUTE,
-            "this version of tmm computes with TMM_F32 in TMM_COMPUTE_F32, TMM_COMPUTE_F32_STRICT and TMM_COMPUTE_TF32, and with TMM_F16 "
-            "and TMM_BF16 in TMM_COMPUTE_F32 only");
+            "this version of tmm computes with TMM_F32 in TMM_COMPUTE_F32, TMM_COMPUTE_F32_STRICT and TMM_COMPUTE_TF32, with TMM_F16 and "
+            "TMM_BF16 in TMM_COMPUTE_F32, and with TMM_F64 in TMM_COMPUTE_F64 only");
 }
 
 double scalar(const void* value, ElementType type) {

@@ -189,13 +189,13 @@ TEST_CASE("the naive peer says which rule keeps it from a problem") {
     CHECK(naive->offers(parse_shape("8 8 8").problem).size() > 0);
     std::string reason;
     try {
-        naive->offers(parse_shape("8 8 8 dtype=f64").problem);
+        naive->offers(parse_shape("8 8 8 dtype=f64 ctype=f16").problem);
     } catch (const std::runtime_error& error) {
         reason = error.what();
     }
     // The reason is that of the family, not that of a search that found nothing.
     const KernelConfig plainest{.family = family::naive, .block_m = 8, .block_n = 32};
-    CHECK(reason == violation_of(plainest, signature_of(parse_shape("8 8 8 dtype=f64").problem)));
+    CHECK(reason == violation_of(plainest, signature_of(parse_shape("8 8 8 dtype=f64 ctype=f16").problem)));
 }
 
 TEST_CASE("the times where another kernel stands between are given for both sides, and are no part of the ratio") {

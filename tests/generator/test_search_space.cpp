@@ -397,7 +397,9 @@ TEST_CASE("a config that can't serve says why") {
           std::string::npos);
     CHECK(reason("100x100x100", "family=tiled,block_m=5,block_n=5,block_k=7").find("square") != std::string::npos);
     CHECK(reason("16x16x16 dtype=bf16", "family=naive,block_m=8,block_n=32") == "");
-    CHECK(reason("16x16x16 dtype=f64", "family=naive,block_m=8,block_n=32").find("f32, f16 and bf16") != std::string::npos);
+    CHECK(reason("16x16x16 dtype=f64", "family=naive,block_m=8,block_n=32") == "");
+    CHECK(reason("16x16x16 dtype=f64 compute=f32", "family=naive,block_m=8,block_n=32").find("f32, f16, bf16 and f64") !=
+          std::string::npos);
     CHECK(reason("16x16x16 dtype=f16 btype=bf16", "family=naive,block_m=8,block_n=32").find("A and B of one type") != std::string::npos);
     CHECK(reason("16x16x16 dtype=f16 ctype=bf16", "family=naive,block_m=8,block_n=32").find("or f32") != std::string::npos);
     CHECK(reason("16x16x16 dtype=bf16", "family=tiled,block_m=8,block_n=8,block_k=8").find("f32 into f32") != std::string::npos);

@@ -1,5 +1,5 @@
-// Kernels on CUDA cores, and the steps around them, hold elements, sums and scalars in the types that their number says: with an fma and an
-// element of FP64 planted, which is all that it takes, their products are as exact as doubles.
+// Kernels on CUDA cores, and the steps around them, hold elements, sums and scalars in the types that their number says: products of
+// doubles are as exact as doubles.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -14,26 +14,12 @@
 #include "generator/text/text.h"
 #include "runtime/emulation/host_device.h"
 #include "runtime/plan/executable_plan.h"
-#include "tests/support/kernels/tma_faults.h"
 #include "tests/support/temporary_directory.h"
 
 using namespace tmm;
 using namespace tmm::testing;
 
 namespace {
-
-TemplateFiles planted(TemplateFiles files, const char* file, const char* text, const char* instead) {
-    return with_fault({.what = "FP64", .file = file, .text = text, .instead = instead, .config = "", .shape = ""}, std::move(files));
-}
-TemplateFiles with_f64() {
-    TemplateFiles files = planted(active_templates(), "tmm/number/element.cuh", "template <ElementType type>\nusing Element =",
-                                  "template <>\nstruct ElementOf<ElementType::f64> {\n    using Type = double;\n};\n"
-                                  "template <ElementType type>\nusing Element =");
-    files = planted(std::move(files), "tmm/number/number.cuh", "// a * b + sum, rounded once.",
-                    "__device__ inline double multiply_add(double a, double b, double sum) {\n    return fma(a, b, sum);\n}\n");
-    return planted(std::move(files), "tmm/number/arithmetic.h", "return computes_by_floats(s);",
-                   "return computes_by_floats(s) || s.compute == ComputeMode::f64;");
-}
 
 // Numbers that floats do not hold.
 std::vector<double> numbers(std::int64_t count, std::uint32_t seed) {
@@ -50,8 +36,7 @@ double largest_error(const std::string& shape, const std::string& config) {
     const DeviceInfo device = assumed_device("90");
     const GemmProblem problem = parse_shape(shape).problem;
     const TemporaryDirectory directory;
-    KernelLoader loader(make_host_device_for(device, "ascending"), make_host_compiler(with_f64()),
-                        KernelCache(directory.path() / "kernels"));
+    KernelLoader loader(make_host_device_for(device, "ascending"), make_host_compiler(), KernelCache(directory.path() / "kernels"));
     auto made = ExecutablePlan::make(make_launch_plan(problem, parse_config(config), device), loader);
     if (const auto* failure = std::get_if<CompileFailure>(&made)) FAIL(failure->log);
     const auto& plan = std::get<ExecutablePlan>(made);

@@ -227,9 +227,9 @@ TEST_CASE("a config that can't serve the problem says why") {
     CHECK(value_of(old_gpu.out, "invalid") != "(no such line)");
 
     // Nobody named a config here, so none is to be blamed.
-    const Run unserved = tmm_gen("--shape '64x64x64 dtype=f64'");
+    const Run unserved = tmm_gen("--shape '64x64x64 dtype=f64 ctype=f32'");
     CHECK(unserved.status == 1);
-    CHECK(contains(unserved.err, "64x64x64 dtype=f64"));
+    CHECK(contains(unserved.err, "64x64x64 dtype=f64 ctype=f32"));
     CHECK(contains(unserved.err, "no kernel serves this problem"));
     CHECK(!contains(unserved.err, "config"));
     CHECK(contains(tmm_gen("--shape '16x16x16 dtype=f16 compute=tf32'").err, "operands of f16 are not multiplied with compute=tf32"));

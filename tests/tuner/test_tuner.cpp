@@ -362,10 +362,10 @@ TEST_CASE("16-bit operands are tuned like others, and the database says what the
 }
 
 TEST_CASE("a problem that no kernel serves has no winner and a reason; the others have theirs") {
-    TunerFolder folder("4 4 4 dtype=f64\n4 4 4\n");
+    TunerFolder folder("4 4 4 dtype=f64 ctype=f32\n4 4 4\n");
     const Finished dry = folder.tune({"--dry-run"});
     CHECK(dry.status == 0);
-    CHECK(dry.out.find("4x4x4 dtype=f64: no kernel serves it: tmm multiplies f32, f16 and bf16") != std::string::npos);
+    CHECK(dry.out.find("4x4x4 dtype=f64 ctype=f32: no kernel serves it: tmm's C has the type of A and B, or f32") != std::string::npos);
     const Finished finished = folder.tune();
     CAPTURE(finished.err);
     CHECK(finished.status == 6);

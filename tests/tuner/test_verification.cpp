@@ -89,6 +89,38 @@ TEST_CASE("a 16-bit result one step beside the right one is seen, in whole numbe
     }
 }
 
+TEST_CASE("products of doubles are judged by more than doubles") {
+    const auto element = [](const GemmArgs& args) { return static_cast<double*>(args.c) + 3 * args.ldc + 17; };
+    for (const char* text : {"33x29x1 dtype=f64", "33x29x700 dtype=f64 ops=nt beta=1", "33x29x70 dtype=f64 epilogue=bias bias_type=f64"}) {
+        CAPTURE(text);
+        const Verdict right = bench().verdict(problem_of(text), nullptr);
+        CHECK_MESSAGE(right.outcome == Outcome::ok, right.detail);
+        CHECK(right.error_ratio > 0);
+        // Whole numbers are floats as well.
+        const Verdict rounded = bench().verdict(
+            problem_of(text), [&](const GemmArgs& args) { *element(args) = static_cast<double>(static_cast<float>(*element(args))); });
+        CHECK(rounded.outcome == Outcome::inaccurate);
+        CHECK_MESSAGE(contains(rounded.detail, "C[3][17] = "), rounded.detail);
+        const Verdict whole = bench().verdict(problem_of(text), [&](const GemmArgs& args) { *element(args) *= 1 + 0x1p-52; });
+        CHECK(whole.outcome == Outcome::wrong_result);
+    }
+    for (const char* text : {"33x29x70 dtype=f64 epilogue=bias+gelu bias_type=f64", "33x29x7 dtype=f64 epilogue=tanh+residual",
+                             "20x26x7 dtype=f64 epilogue=swiglu", "20x26x7 dtype=f64 epilogue=gelu_tanh"}) {
+        const Verdict right = bench().verdict(problem_of(text), nullptr);
+        CAPTURE(text);
+        CHECK_MESSAGE(right.outcome == Outcome::ok, right.detail);
+    }
+    // A single product is off by its one rounding, of three that the bound allows.
+    const Verdict one = bench().verdict(problem_of("33x29x1 dtype=f64"), nullptr);
+    CHECK(one.error_ratio > 0.2);
+    CHECK(one.error_ratio <= 1.0 / 3);
+    int run = 0;
+    const Verdict beside = bench().verdict(problem_of("33x29x1 dtype=f64"), [&](const GemmArgs& args) {
+        if (run++ == 1) *element(args) *= 1 + 8 * 0x1p-52;
+    });
+    CHECK(beside.outcome == Outcome::inaccurate);
+}
+
 TEST_CASE("whole numbers halfway between two of bf16 must have gone to the even one") {
     const GemmProblem problem = problem_of("8x8x3000 dtype=bf16");
     const VerificationOptions threefold{.alpha = 3};
@@ -119,7 +151,8 @@ TEST_CASE("whole numbers halfway between two of bf16 must have gone to the even 
 }
 
 TEST_CASE("problems that it can't judge are refused") {
-    for (const char* text : {"8 8 8 dtype=f64", "8 8 8 dtype=f16 ctype=bf16", "8 8 8 dtype=f16 btype=bf16", "8 8 8 ctype=bf16",
+    for (const char* text : {"8 8 8 dtype=f64 ctype=f32", "8 8 8 dtype=f64 compute=f32", "8 8 8 bias_type=f64 epilogue=bias",
+                             "8 8 8 dtype=f16 ctype=bf16", "8 8 8 dtype=f16 btype=bf16", "8 8 8 ctype=bf16",
                              "8 8 8 dtype=bf16 compute=f32_strict", "8 8 8 compute=f64", "8 8 8 dtype=f16 compute=tf32"}) {
         CAPTURE(text);
         CHECK_THROWS_AS(Verifier(*bench().loader, problem_of(text)), Error);

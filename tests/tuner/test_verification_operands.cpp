@@ -16,14 +16,18 @@ using namespace verification_testing;
 
 TEST_CASE("what matrices are filled with are numbers of their type, nearest to those of f32") {
     for (u64 i = 0; i < 20000; ++i) {
-        const float wide = normal_value(ElementType::f32, 5, i);
-        const float half = normal_value(ElementType::f16, 5, i);
-        const float brain = normal_value(ElementType::bf16, 5, i);
+        const auto wide = static_cast<float>(normal_value(ElementType::f32, 5, i));
+        const auto half = static_cast<float>(normal_value(ElementType::f16, 5, i));
+        const auto brain = static_cast<float>(normal_value(ElementType::bf16, 5, i));
         // One bit in the last place of f32 may be lost before.
         const float error = std::fabs(wide) * 0x1p-24f;
         CHECK(rounded_to(ElementType::f16, half) == half);
         CHECK(std::fabs(half - wide) <= std::fabs(wide) * 0x1p-11f + error);
         CHECK((std::bit_cast<std::uint32_t>(brain) & 0xffff) == 0);
+        // A double goes on where a float ends.
+        const double more = normal_value(ElementType::f64, 5, i);
+        CHECK(std::fabs(more - static_cast<double>(wide)) <= 0x1p-21);
+        CHECK(more != static_cast<double>(static_cast<float>(more)));
         CHECK(std::fabs(brain - wide) <= std::fabs(wide) * 0x1p-8f + error);
     }
     // Ties go to the even one, also where that has one digit more.

@@ -28,8 +28,10 @@ TEST_CASE("the reference agrees with OpenBLAS in double precision") {
         const GemmProblem p = problem_of(text);
         std::vector<float> a(static_cast<std::size_t>(stored_rows_a(p) * p.lda));
         std::vector<float> b(static_cast<std::size_t>(stored_rows_b(p) * p.ldb));
-        for (std::size_t i = 0; i < a.size(); ++i) a[i] = content_value(ElementType::f32, contents::normal, 11, static_cast<i64>(i));
-        for (std::size_t i = 0; i < b.size(); ++i) b[i] = content_value(ElementType::f32, contents::normal, 12, static_cast<i64>(i));
+        for (std::size_t i = 0; i < a.size(); ++i)
+            a[i] = static_cast<float>(content_value(ElementType::f32, contents::normal, 11, static_cast<i64>(i)));
+        for (std::size_t i = 0; i < b.size(); ++i)
+            b[i] = static_cast<float>(content_value(ElementType::f32, contents::normal, 12, static_cast<i64>(i)));
         const std::vector<double> wide_a(a.begin(), a.end());
         const std::vector<double> wide_b(b.begin(), b.end());
         std::vector<double> expected(static_cast<std::size_t>(p.m * p.n));

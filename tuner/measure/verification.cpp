@@ -91,9 +91,8 @@ const char* content_name(int content) {
 // off. FMAs of the operands as they are stay far below it, as sums of rounded ones do.
 constexpr double kCutOffBound = 1.0 / (1 << 12);
 
-// The reference sums in doubles.
 bool is_verifiable(const GemmProblem& p) {
-    return p.epilogue != Epilogue::custom && arithmetic_of(p).reference == ReferenceSum::f64 && serves_types(p) && serves_mode(p);
+    return p.epilogue != Epilogue::custom && serves_types(p) && serves_mode(p);
 }
 
 // Scalars of the integer runs: small, so that nothing is rounded, and 0 only where the caller's is.
@@ -169,6 +168,10 @@ private:
     OperandSet make_set(Placing placing) const;
     void choose_rows();
     void compute_reference(DeviceBuffer& sum, DeviceBuffer* magnitude) const;
+    bool sums_have_rest() const { return arithmetic.reference == ReferenceSum::two_f64; }
+    const double* rest_of(const DeviceBuffer& sums) const {
+        return sums_have_rest() ? static_cast<const double*>(sums.data()) + sums.bytes() / sizeof(double) / 2 : nullptr;
+    }
     const DeviceBuffer& sum_of(int content) const {
         return content == contents::integers ? integer_sum : content == contents::below_tf32 ? below_tf32_sum : normal_sum;
     }
@@ -200,9 +203,9 @@ private:
 Verifier::State::State(KernelLoader& loader, const GemmProblem& asked, const VerificationOptions& how)
     : device(loader.device()), problem(asked), arithmetic(arithmetic_of(asked)), options(how) {
     if (!is_verifiable(problem)) {
-        throw Error(
-            ExitStatus::usage, fmt::format("results of {} can't be verified", to_text(problem)), {},
-            "use dtype=f32 with compute=f32, f32_strict or tf32, or dtype=f16 or bf16 with compute=f32 and ctype like dtype or f32");
+        throw Error(ExitStatus::usage, fmt::format("results of {} can't be verified", to_text(problem)), {},
+                    "use dtype=f32 with compute=f32, f32_strict or tf32, dtype=f16 or bf16 with compute=f32 and ctype like dtype or f32, "
+                    "or dtype=f64");
     }
     alpha = rounded_to(arithmetic.scalar, options.alpha);
     beta = problem.reads_c ? rounded_to(arithmetic.scalar, options.beta) : 0.0;
@@ -283,7 +286,8 @@ void Verifier::State::compute_reference(DeviceBuffer& sum, DeviceBuffer* magnitu
     const i64 rows_of_product = row_count * products_of_row(p.activation);
     const i64 elements = rows_of_product * p.n * p.batch;
     if (elements == 0) return;
-    sum = DeviceBuffer(device, static_cast<std::size_t>(elements) * sizeof(double));
+    // What the sums lack stands behind them.
+    sum = DeviceBuffer(device, static_cast<std::size_t>(elements) * sizeof(double) * (sums_have_rest() ? 2 : 1));
     if (magnitude) *magnitude = DeviceBuffer(device, static_cast<std::size_t>(elements) * sizeof(double));
     ReferenceArgs args = reference_of(p);
     args.a = sets[0].a.base;
@@ -291,6 +295,7 @@ void Verifier::State::compute_reference(DeviceBuffer& sum, DeviceBuffer* magnitu
     args.rows = static_cast<const i64*>(rows.data());
     args.row_count = rows_of_product;
     args.sum = static_cast<double*>(sum.data());
+    if (sums_have_rest()) args.rest = args.sum + elements;
     args.magnitude = magnitude ? static_cast<double*>(magnitude->data()) : nullptr;
     launch(*kernels.reference, reference_blocks(args), kReferenceThreads, args);
 }
@@ -384,6 +389,7 @@ Verdict Verifier::State::check(const ExecutablePlan& plan, int content, double r
                            .c = set.c.base,
                            .rows = static_cast<const i64*>(rows.data()),
                            .sum = static_cast<const double*>(sum_of(content).data()),
+                           .rest = rest_of(sum_of(content)),
                            .magnitude = static_cast<const double*>(magnitude.data()),
                            .row_count = row_count,
                            .m = rows_of_c(problem),
@@ -445,8 +451,7 @@ Verdict Verifier::State::judge(const Findings& found, int content, double run_al
         const i64 apart = of_rows ? row_count * problem.n : columns;
         for (i64 i = 0; i < (is_gate(problem.activation) ? 2 : 1); ++i)
             device->copy_to_host(&sum[i], static_cast<const double*>(sums.data()) + first_sum + i * apart, sizeof sum[i]);
-        const double before =
-            run_beta == 0 ? 0.0 : static_cast<double>(content_value(problem.type_c, content, seed_of(options.seed, 0, 2, content), offset));
+        const double before = run_beta == 0 ? 0.0 : content_value(problem.type_c, content, seed_of(options.seed, 0, 2, content), offset);
         const std::string element = element_name(batch, row, column);
         const std::string share = fmt::format("{} of {} checked elements", wrong.count, row_count * columns * problem.batch);
         verdict.outcome = content != contents::integers && std::isfinite(value) ? Outcome::inaccurate : Outcome::wrong_result;
@@ -501,7 +506,7 @@ Verdict Verifier::State::judge(const Findings& found, int content, double run_al
 double Verifier::State::expected_of(i64 batch, i64 row, i64 column, int content, double x, double value) const {
     const GemmProblem& p = problem;
     const auto element = [&](ElementType type, int matrix, i64 offset) {
-        return static_cast<double>(content_value(type, content, seed_of(options.seed, 0, matrix, content), offset));
+        return content_value(type, content, seed_of(options.seed, 0, matrix, content), offset);
     };
     if (p.bias != BiasAxis::none) {
         x += element(p.type_bias, 3, p.bias == BiasAxis::rows ? row : column);

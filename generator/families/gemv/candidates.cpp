@@ -4,6 +4,7 @@
 
 #include "generator/families/candidate_choices.h"
 #include "tmm/families/gemv/rules.h"
+#include "tmm/number/arithmetic.h"
 
 namespace tmm {
 namespace {
@@ -18,6 +19,8 @@ std::vector<KernelConfig> gemv_configs(const GemmProblem& p, const DeviceInfo& d
     std::vector<KernelConfig> configs;
     // An access brings up to 16 bytes.
     const int widest = 16 / size_of(p.type_a);
+    // Registers of a sum.
+    const int register_words = sum_bytes(p) / 4;
     // Phases whose loads are under way together.
     constexpr int stages_choices[] = {1, 2, 4};
     for (const int swap : {0, 1}) {
@@ -51,7 +54,8 @@ std::vector<KernelConfig> gemv_configs(const GemmProblem& p, const DeviceInfo& d
                             config.split_k = split;
                             for (const int stages : stages_choices) {
                                 config.stages = stages;
-                                if (rows * thread_n + registers_read_ahead(p, config) <= registers) configs.push_back(config);
+                                if (rows * thread_n * register_words + registers_read_ahead(p, config) <= registers)
+                                    configs.push_back(config);
                             }
                         }
                     }

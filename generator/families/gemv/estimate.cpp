@@ -7,6 +7,7 @@
 #include "generator/families/family.h"
 #include "generator/machine/occupancy.h"
 #include "tmm/families/gemv/rules.h"
+#include "tmm/number/arithmetic.h"
 
 namespace tmm {
 namespace {
@@ -86,7 +87,7 @@ PredictedTime time_of(const GemmProblem& p, const KernelConfig& c, const DeviceI
     const double warps = threads / 32;
     const double sums = static_cast<double>(c.block_m) * c.thread_n;
 
-    const int registers = static_cast<int>(std::min(255.0, 48 + 1.2 * sums + registers_read_ahead(p, c)));
+    const int registers = static_cast<int>(std::min(255.0, 48 + 1.2 * sums * sum_bytes(p) / 4 + registers_read_ahead(p, c)));
     const double resident = std::max(1, blocks_per_sm(device, gemv::threads(c), registers, gemv::shared_bytes(c, s)).blocks);
     const double busiest = std::ceil(static_cast<double>(blocks_of(c, p.m, p.n, p.batch)) / std::max(1, device.sm_count));
     const double phases = std::ceil(std::ceil(k / c.split_k) / c.block_k);
@@ -103,7 +104,7 @@ PredictedTime time_of(const GemmProblem& p, const KernelConfig& c, const DeviceI
                            (along_k ? c.thread_n : steps) * slots_of(line, p, c);
     // Additions across a warp's lanes that run along K, and across the threads that do.
     const double adding = (along_k ? 10 * sums : 0) + static_cast<double>(c.block_m) * c.block_n / threads * gemv::threads_k(c);
-    const double slots = phases * (loading + sums * steps * kSlotsOfFma * slots_of_warp_fma(device)) + adding * kSlotsOfSum;
+    const double slots = phases * (loading + sums * steps * kSlotsOfFma * slots_of_warp_fma(device, sum_type(p))) + adding * kSlotsOfSum;
     const double too_few = line.in_chunks ? std::max(1.0, kWarpsOfChunks / (std::min(busiest, resident) * warps)) : 1.0;
     const double issuing = too_few * busiest * warps * slots / (kSchedulers * machine.fma_clock);
     const double waves = std::ceil(busiest / resident);

@@ -154,7 +154,10 @@ double registers_wanted(const KernelConfig& c, const KernelSignature& s) {
         return 2 * per_thread * simt::steps_at_once(layout) + (layout.async_copy ? 0 : copied) +
                (has_edges ? kEdges / 2 + kEdgesOfCopy * copied / layout.vector : 0);
     };
-    return c.thread_m * c.thread_n + registers_of(simt::layout_a(c, s), c.thread_m) + registers_of(simt::layout_b(c, s), c.thread_n) +
+    constexpr int register_bytes = 4;
+    const int words = size_of(s.type_a) / register_bytes;
+    return words *
+               (c.thread_m * c.thread_n + registers_of(simt::layout_a(c, s), c.thread_m) + registers_of(simt::layout_b(c, s), c.thread_n)) +
            kAddresses;
 }
 

@@ -70,7 +70,7 @@ constexpr double kBroughtOfL2 = 7e3 / (132 * 75 * 1.9);
 constexpr double kStreamNorm = 6;
 // The part by which an operand takes longer for each additional piece where the rows of its tiles are shorter than a line of 128 bytes.
 constexpr double kShortPieces = 0.376;
-constexpr double kLineElements = 32;
+constexpr double kLineBytes = 128;
 // The norm lies between 1, where memory's time is added to the rest, and infinity, where the longer of the two counts alone.
 constexpr double kNorm = 1.25;
 constexpr double kLaunches = 0.348 / 0.7;
@@ -100,7 +100,8 @@ constexpr double kClusterRate = 4 / (2.34 * 3.5);
 constexpr double kSliceSum = 292.5;
 constexpr double kSliceElement = 0.0195;
 
-constexpr int kVector = 4;
+constexpr int kVectorBytes = 16;
+constexpr int kRegisterBytes = 4;
 
 struct Tile {
     bool by_tma;
@@ -112,9 +113,11 @@ struct Tile {
     double fmas;
     double reads;
     double warps;
+    ElementType type;
 };
 
 Tile tile_of(const KernelConfig& c, const KernelSignature& s) {
+    const int vector = kVectorBytes / size_of(s.type_a);
     return {.by_tma = simt::brings_by_tma(c),
             .more_rows_than_columns = c.thread_m > c.thread_n,
             .of_twelve = c.thread_m == 12                     ? 1 - kTwelveRows
@@ -123,23 +126,26 @@ Tile tile_of(const KernelConfig& c, const KernelSignature& s) {
             .a = simt::layout_a(c, s),
             .b = simt::layout_b(c, s),
             .fmas = static_cast<double>(c.thread_m) * c.thread_n,
-            .reads = std::ceil(static_cast<double>(c.thread_m) / kVector) + std::ceil(static_cast<double>(c.thread_n) / kVector),
-            .warps = simt::threads(c) / 32.0};
+            .reads = std::ceil(static_cast<double>(c.thread_m) / vector) + std::ceil(static_cast<double>(c.thread_n) / vector),
+            .warps = simt::threads(c) / 32.0,
+            .type = s.type_a};
 }
 
 int registers(const KernelConfig& c, const Tile& tile, const DeviceInfo& device) {
     const bool reads_ahead = tile.a.lines_along_k || tile.b.lines_along_k;
     const double most = registers_for(device, simt::threads(c) * c.min_blocks);
-    return static_cast<int>(std::min(most, 44 + 1.1 * tile.fmas + 2.5 * (c.thread_m + c.thread_n) * (reads_ahead ? 2 : 1)));
+    const int words = size_of(tile.type) / kRegisterBytes;
+    return static_cast<int>(std::min(most, 44 + words * (1.1 * tile.fmas + 2.5 * (c.thread_m + c.thread_n) * (reads_ahead ? 2 : 1))));
 }
 
 double slots_of_fma(const Tile& tile, const DeviceInfo& device) {
-    if (tile.by_tma) return slots_of_warp_fma(device) * kSlotsOfFmaWithTma * (tile.more_rows_than_columns ? kMoreRowsThanColumns : 1);
+    if (tile.by_tma)
+        return slots_of_warp_fma(device, tile.type) * kSlotsOfFmaWithTma * (tile.more_rows_than_columns ? kMoreRowsThanColumns : 1);
     const double large = tile.fmas > 64 ? kLargeThreadTile : 0;
     const double along_k = tile.a.lines_along_k && tile.b.lines_along_k   ? kBothAlongK
                            : tile.a.lines_along_k || tile.b.lines_along_k ? kOneAlongK
                                                                           : 0;
-    return slots_of_warp_fma(device) * kSlotsOfFma * (1 + large) * (1 + along_k) * tile.of_twelve;
+    return slots_of_warp_fma(device, tile.type) * kSlotsOfFma * (1 + large) * (1 + along_k) * tile.of_twelve;
 }
 
 double slots_of_copy(const KernelConfig& c, const simt::TileLayout& layout) {
@@ -208,8 +214,8 @@ Work shared_work(const Schedule& schedule, const DeviceInfo& device) {
 }
 
 // The number of additional pieces of lines that an operand's tile brings from memory for each piece that its elements need.
-double extra_pieces(const simt::TileLayout& layout) {
-    return std::max(0.0, kLineElements / simt::matrix_columns(layout) - 1);
+double extra_pieces(const simt::TileLayout& layout, ElementType type) {
+    return std::max(0.0, kLineBytes / (simt::matrix_columns(layout) * size_of(type)) - 1);
 }
 
 }  // namespace
@@ -243,7 +249,7 @@ PredictedTime simt_estimate(const Schedule& schedule, const DeviceInfo& device) 
         const double reading = simt::slice_depth(c) * tile.reads * kClocksOfVector * warps;
         return std::max(slots_of_scheduler, reading) / machine.fma_clock;
     };
-    const double stage = 4.0 * c.block_k * (c.block_m + c.block_n);
+    const double stage = static_cast<double>(size_of(p.type_a)) * c.block_k * (c.block_m + c.block_n);
     const double chain = std::max(
         (slots(c, tile, device) * kChain + simt::slice_depth(c) * kChainOfK) / machine.fma_clock,
         (kLoads * machine.memory_latency + (tile.by_tma ? stage / (kStageOfL2 * machine.l2_bytes_per_clock * machine.tensor_clock) : 0)) /
@@ -267,7 +273,7 @@ PredictedTime simt_estimate(const Schedule& schedule, const DeviceInfo& device) 
     const double partials = c.stream_k != 0          ? 2.0 * sum_bytes(p) * work.parts * c.block_m * c.block_n
                             : partial_results(c) > 1 ? 2.0 * sum_bytes(p) * partial_results(c) * m * n * batch
                                                      : 0;
-    const double pieces = kShortPieces * (m * extra_pieces(tile.a) + n * extra_pieces(tile.b));
+    const double pieces = kShortPieces * (m * extra_pieces(tile.a, p.type_a) + n * extra_pieces(tile.b, p.type_a));
     const double bytes = batch * ((m + n + pieces) * k + m * n) * size_of(p.type_a) + partials;
     const PredictedTime memory = {.memory = bytes / (kInTheWay * machine.memory_bytes)};
     const PredictedTime streaming = {.memory = bytes / (kStreamed * machine.memory_bytes)};
@@ -291,7 +297,7 @@ PredictedTime simt_estimate(const Schedule& schedule, const DeviceInfo& device) 
     if (partials > 0) time.other_kernels += sum_of_parts_estimate(partials, device);
     if (c.cluster > 1)
         time.results += kClusterSum * machine.cluster_sync * portable::log2(c.cluster) * work.fills +
-                        4.0 * c.block_m * c.block_n / (kClusterRate * machine.cluster_bytes);
+                        static_cast<double>(sum_bytes(p)) * c.block_m * c.block_n / (kClusterRate * machine.cluster_bytes);
     if (c.slice_k > 1)
         time.results +=
             (kSliceSum * portable::log2(c.slice_k) * work.fills + kSliceElement * c.slice_k * c.block_m * c.block_n) / machine.fma_clock;

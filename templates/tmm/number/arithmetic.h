@@ -122,7 +122,7 @@ constexpr KernelSignature partial_result_of(KernelSignature s) {
 
 // Do multiply_add (number.cuh) and sums of its type keep the mode's promise?
 constexpr bool computes_by_fma(const KernelSignature& s) {
-    return computes_by_floats(s);
+    return computes_by_floats(s) || s.compute == ComputeMode::f64;
 }
 
 // Do families on CUDA cores hold sums of the signature's type, be it in this mode or in another?
@@ -130,9 +130,15 @@ constexpr bool holds_sums(const KernelSignature& s) {
     return sum_type(s) == ElementType::f32 || computes_by_fma(s);
 }
 
+// Why a caller's expression can't be applied; null where it can, or where there is none.
+constexpr const char* expression_violation(const KernelSignature& s) {
+    return s.epilogue == Epilogue::custom && sum_type(s) == ElementType::f64 ? "expressions are computed in floats" : nullptr;
+}
+
 // Why a family that turns each element of A and B into a number of the sums' type can't serve the types; null where it can.
 constexpr const char* converted_types_violation(const KernelSignature& s) {
-    if (!is_16_bit(s.type_a) && (s.type_a != sum_type(s) || !holds_sums(s))) return "the family multiplies f32, f16 and bf16";
+    if (!is_16_bit(s.type_a) && (s.type_a != sum_type(s) || !holds_sums(s))) return "the family multiplies f32, f16, bf16 and f64";
+    if (const char* violation = expression_violation(s)) return violation;
     if (s.type_b != s.type_a) return "the family takes A and B of one type";
     if (s.type_c != s.type_a && s.type_c != sum_type(s)) return "the family's C has the type of A and B, or f32";
     if (!computes_by_fma(s)) return "the family computes in f32";
@@ -142,7 +148,8 @@ constexpr const char* converted_types_violation(const KernelSignature& s) {
 // Why a family whose elements and sums are of one type can't serve the types; null where it can.
 constexpr const char* one_type_violation(const KernelSignature& s) {
     const bool is_one_type = s.type_a == sum_type(s) && s.type_b == sum_type(s) && s.type_c == sum_type(s);
-    if (!is_one_type || !holds_sums(s)) return "the family multiplies f32 into f32";
+    if (!is_one_type || !holds_sums(s)) return "the family multiplies f32 into f32, and f64 into f64";
+    if (const char* violation = expression_violation(s)) return violation;
     if (!computes_by_fma(s)) return "the family computes in f32";
     return nullptr;
 }

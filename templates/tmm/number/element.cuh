@@ -28,6 +28,10 @@ template <>
 struct ElementOf<ElementType::bf16> {
     using Type = Bfloat16;
 };
+template <>
+struct ElementOf<ElementType::f64> {
+    using Type = double;
+};
 template <ElementType type>
 using Element = typename ElementOf<type>::Type;
 

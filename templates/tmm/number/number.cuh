@@ -47,7 +47,7 @@ __device__ inline To to_number(From value) {
 template <class To, class From>
 __device__ inline To to_element(From value) {
     if constexpr (is_16_bit_element<To>)
-        return from_float<To>(value);
+        return from_float<To>(static_cast<float>(value));
     else
         return static_cast<To>(value);
 }
@@ -55,6 +55,9 @@ __device__ inline To to_element(From value) {
 // a * b + sum, rounded once.
 __device__ inline float multiply_add(float a, float b, float sum) {
     return fmaf(a, b, sum);
+}
+__device__ inline double multiply_add(double a, double b, double sum) {
+    return fma(a, b, sum);
 }
 
 }  // namespace tmm

@@ -30,7 +30,6 @@ __device__ inline float beyond(float x) {
     return t * ptx::ex2_approx(fmaf(-half_of_log2_e * x, x, q));
 }
 
-// What makes an exponential of x is written for floats alone.
 template <Activation activation>
 __device__ inline float activate_float(float x) {
     constexpr float log2_e = 1.4426950408889634f;
@@ -51,14 +50,33 @@ __device__ inline float activate_float(float x) {
     }
 }
 
+// In doubles the accurate functions serve: nobody multiplies doubles for speed alone.
+template <Activation activation>
+__device__ inline double activate_double(double x) {
+    if constexpr (activation == Activation::gelu) {
+        return 0.5 * x * erfc(-0.70710678118654752440 * x);
+    } else if constexpr (activation == Activation::gelu_tanh) {
+        // x / (1 + exp(-2 u)) with u = sqrt(2 / pi) (x + 0.044715 x^3).
+        return x / (1 + exp(-1.5957691216057307117 * x * fma(0.044715 * x, x, 1.0)));
+    } else if constexpr (activation == Activation::silu) {
+        return x / (1 + exp(-x));
+    } else if constexpr (activation == Activation::sigmoid) {
+        return 1 / (1 + exp(-x));
+    } else {
+        static_assert(activation == Activation::tanh);
+        return tanh(x);
+    }
+}
+
 template <Activation activation, class Scalar>
 __device__ inline Scalar activate(Scalar x) {
     if constexpr (activation == Activation::none) {
         return x;
     } else if constexpr (activation == Activation::relu) {
         return x < 0 ? 0 : x;
+    } else if constexpr (sizeof(Scalar) == sizeof(double)) {
+        return activate_double<activation>(x);
     } else {
-        static_assert(sizeof(Scalar) == sizeof(float), "the activation's formula is written for floats");
         return activate_float<activation>(x);
     }
 }

@@ -55,7 +55,7 @@ std::int64_t leading_dimension(std::int64_t columns, int kind, int align_element
 }
 
 // types: of A and B, and of C; narrow stands for f16 and bf16 in turn, tf32 for floats that may be rounded to it.
-enum class Types { floats, narrow, narrow_to_float, tf32 };
+enum class Types { floats, narrow, narrow_to_float, tf32, doubles };
 struct Family {
     int family;
     int boundary;
@@ -65,6 +65,11 @@ struct Family {
 };
 constexpr std::array kFamilies = {
     Family{family::naive, boundary::guarded},
+    Family{family::naive, boundary::guarded, Types::doubles},
+    Family{family::tiled, boundary::guarded, Types::doubles},
+    Family{family::simt, boundary::peeled, Types::doubles},
+    Family{family::simt, boundary::exact, Types::doubles},
+    Family{family::gemv, boundary::peeled, Types::doubles},
     Family{family::tiled, boundary::exact},
     Family{family::tiled, boundary::guarded},
     Family{family::simt, boundary::exact},
@@ -206,10 +211,13 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
         }
         default:
             c.block_m = draw.of(std::array{1, 2, 3, 4, 8, 16});
-            c.thread_n = family.types == Types::floats ? draw.of(std::array{1, 2, 4}) : draw.of(std::array{1, 2, 4, 8});
+            c.thread_n = family.types == Types::floats || family.types == Types::doubles ? draw.of(std::array{1, 2, 4})
+                                                                                         : draw.of(std::array{1, 2, 4, 8});
             c.block_n = c.thread_n * draw.of(std::array{1, 2, 4, 8, 16, 32});
             c.block_k = draw.of(std::array{16, 32, 64, 128, 256});
-            c.vector_width = family.types == Types::floats ? draw.of(std::array{1, 2, 4}) : draw.of(std::array{1, 2, 4, 8, 8});
+            c.vector_width = family.types == Types::doubles  ? draw.of(std::array{1, 2})
+                             : family.types == Types::floats ? draw.of(std::array{1, 2, 4})
+                                                             : draw.of(std::array{1, 2, 4, 8, 8});
             c.stages = 1 + draw.below(3);
             c.split_k = draw.of(std::array{1, 1, 2, 5, 16});
             c.swap_ab = draw.below(2);
@@ -240,7 +248,8 @@ GemmProblem make_problem(const KernelConfig& c, ElementType type, ElementType ty
     p.op_a = ops & 2 ? Operation::transpose : Operation::none;
     p.op_b = ops & 1 ? Operation::transpose : Operation::none;
     constexpr std::array kAlignmentsOf16Bit = {2, 8, 16};
-    p.alignment = is_16_bit(type) ? kAlignmentsOf16Bit[static_cast<std::size_t>(layout[alignment])] : 4 << layout[alignment];
+    p.alignment =
+        is_16_bit(type) ? kAlignmentsOf16Bit[static_cast<std::size_t>(layout[alignment])] : std::max(4 << layout[alignment], size_of(type));
     const auto elements = [&](ElementType of) { return std::max(1, p.alignment / size_of(of)); };
     p.lda = leading_dimension(stored_columns_a(p), layout[pad_a], elements(type));
     p.ldb = leading_dimension(stored_columns_b(p), layout[pad_b], elements(type));
@@ -268,7 +277,8 @@ void add_epilogue(GemmProblem& p, int config, int pad) {
     p.residual = number % 5 % 2 == 0;
     p.epilogue = epilogue_class(p.bias, p.activation, p.residual);
     if (p.bias != BiasAxis::none)
-        p.type_bias = std::array{ElementType::f32, ElementType::f16, ElementType::bf16}[static_cast<std::size_t>(number / 2 % 3)];
+        p.type_bias = std::array{p.type_a == ElementType::f64 ? p.type_a : ElementType::f32, ElementType::f16,
+                                 ElementType::bf16}[static_cast<std::size_t>(number / 2 % 3)];
     if (!p.residual) return;
     p.ldr = leading_dimension(columns_of_c(p), pad, std::max(1, p.alignment / size_of(p.type_c)));
     if (p.batch > 1) p.stride_r = number % 4 == 0 ? 0 : p.m * p.ldr;
@@ -328,8 +338,11 @@ std::vector<Sample> sample_configs(const SamplerOptions& options, const DeviceIn
         const int ops = skinny ? 1 : round % 4;
         // Neighbours in the list and in time have different types.
         const ElementType narrow = (i + round) % 2 == 0 ? ElementType::f16 : ElementType::bf16;
-        const ElementType type = family.types == Types::floats || family.types == Types::tf32 ? ElementType::f32 : narrow;
-        const ComputeMode compute = family.types == Types::tf32 ? ComputeMode::tf32 : ComputeMode::f32;
+        const bool doubles = family.types == Types::doubles;
+        const ElementType type = doubles                                                        ? ElementType::f64
+                                 : family.types == Types::floats || family.types == Types::tf32 ? ElementType::f32
+                                                                                                : narrow;
+        const ComputeMode compute = doubles ? ComputeMode::f64 : family.types == Types::tf32 ? ComputeMode::tf32 : ComputeMode::f32;
         const ElementType type_c = family.types == Types::narrow_to_float ? ElementType::f32 : type;
         std::vector<int> layout = rows[next_row++ % rows.size()];
         if (skinny) {

@@ -38,21 +38,25 @@ constexpr i64 rounded(i64 value, int bits) {
 
 // The sum of twelve uniform values, which has variance 1. Integers up to the last step, so that every kernel, compiler and
 // device gets the same bits for the same place, and a filled matrix need not be kept to be compared with. A number of the type:
-// multiples of 2^-22 below 8 have no more digits than f16 holds, subnormal or not, once they are rounded to its significand.
-constexpr float normal_value(ElementType type, u64 seed, u64 counter) {
+// multiples of 2^-22 below 8 have no more digits than f16 holds, subnormal or not, once they are rounded to its significand. A double has
+// 28 digits more behind these, so that its products and sums are rounded.
+constexpr double normal_value(ElementType type, u64 seed, u64 counter) {
     i64 sum = 0;
     for (u64 i = 0; i < 4; ++i) {
         const u64 bits = random_bits(seed, counter * 4 + i);
         sum += static_cast<i64>((bits & 0x1fffff) + ((bits >> 21) & 0x1fffff) + ((bits >> 42) & 0x1fffff));
     }
-    return static_cast<float>(rounded(sum * 2 - 12 * 0x1fffffll, format_of(type).digits)) * (1.0f / 4194304.0f);
+    const i64 value = sum * 2 - 12 * 0x1fffffll;
+    if (type == ElementType::f64)
+        return static_cast<double>(value * (i64{1} << 28) + static_cast<i64>(random_bits(seed, ~counter) >> 36)) * (1.0 / (i64{1} << 50));
+    return static_cast<double>(rounded(value, format_of(type).digits)) * (1.0 / 4194304);
 }
 
 // The element of that type that stands offset elements behind the matrix's first; content is not unwritten.
-constexpr float content_value(ElementType type, int content, u64 seed, i64 offset) {
+constexpr double content_value(ElementType type, int content, u64 seed, i64 offset) {
     const u64 counter = static_cast<u64>(offset);
-    if (content == contents::integers) return static_cast<float>(static_cast<int>(random_bits(seed, counter) % 5) - 2);
-    if (content == contents::below_tf32) return static_cast<float>(1 + random_bits(seed, counter) % 2) * (1 - 1.0f / 16777216.0f);
+    if (content == contents::integers) return static_cast<int>(random_bits(seed, counter) % 5) - 2;
+    if (content == contents::below_tf32) return static_cast<double>(1 + random_bits(seed, counter) % 2) * (1 - 1.0 / 16777216);
     return normal_value(type, seed, counter);
 }
 
@@ -129,7 +133,8 @@ struct CheckArgs {
     Finding* elements = nullptr;
 };
 
-// sum = op(A) op(B) and magnitude = |op(A)| |op(B)| in double, [batch][row][n], of the rows listed (all where rows is null).
+// sum = op(A) op(B) and magnitude = |op(A)| |op(B)| in double, [batch][row][n], of the rows listed (all where rows is null). Of products of
+// doubles what the sum lacks is kept as well.
 struct ReferenceArgs {
     // The type of A and B.
     ElementType type = ElementType::f32;
@@ -137,7 +142,8 @@ struct ReferenceArgs {
     const void* b = nullptr;
     const i64* rows = nullptr;
     double* sum = nullptr;
-    // The pointer may be null.
+    double* rest = nullptr;
+    // The pointers to rest and to magnitude may be null.
     double* magnitude = nullptr;
     i64 row_count = 0;
     i64 n = 0;
@@ -201,6 +207,8 @@ struct CompareArgs {
     const void* c = nullptr;
     const i64* rows = nullptr;
     const double* sum = nullptr;
+    // Null where the sums are wide enough by themselves.
+    const double* rest = nullptr;
     const double* magnitude = nullptr;
     i64 row_count = 0;
     // Rows of C, listed or not, and columns.

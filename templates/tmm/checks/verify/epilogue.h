@@ -32,12 +32,19 @@ constexpr bool keeps_integers(Activation activation) {
     return activation == Activation::none || activation == Activation::relu;
 }
 
+// Units of the last place that an activation's own functions may be off by, here and in a kernel: those here are exact beside floats.
+constexpr double own_units(double roundoff) {
+    constexpr double of_floats = unit_roundoff(format_of(ElementType::f32));
+    return roundoff < of_floats ? 12 : 4;
+}
+
 // How far activation(x + bias) + residual may lie from what it is exactly, where x is off by `error`: no activation's slope is above 1.13
-// (gelu has the steepest), the sums round, and a float's exponential, division, erfc or tanh is off by a few units in the last place.
+// (gelu has the steepest), the sums round, and an exponential, a division, erfc or tanh is off by a few units in the last place, those of
+// doubles here as well.
 constexpr double epilogue_error(Activation activation, double error, double biased, double activated, double residual, double roundoff) {
     const auto size = [](double x) { return x < 0 ? -x : x; };
     const double slope = keeps_integers(activation) ? 1 : 1.13;
-    const double own = keeps_integers(activation) ? 0 : 4 * roundoff * (size(biased) + size(activated));
+    const double own = keeps_integers(activation) ? 0 : own_units(roundoff) * roundoff * (size(biased) + size(activated));
     return slope * (error + roundoff * size(biased)) + own + roundoff * size(activated + residual);
 }
 

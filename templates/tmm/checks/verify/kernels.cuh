@@ -4,7 +4,7 @@
 
 #include "tmm/checks/verify/args.h"
 #include "tmm/checks/verify/epilogue.h"
-#include "tmm/number/element.cuh"
+#include "tmm/number/number.cuh"
 
 namespace tmm::verify {
 
@@ -15,6 +15,9 @@ __device__ inline i64 thread_count() {
     return static_cast<i64>(gridDim.x) * blockDim.x;
 }
 
+__device__ inline u64 bits_of(double value) {
+    return static_cast<u64>(__double_as_longlong(value));
+}
 __device__ inline unsigned bits_of(float value) {
     return static_cast<unsigned>(__float_as_int(value));
 }
@@ -31,9 +34,8 @@ __device__ inline auto with_type(ElementType type, const Body& body) {
     switch (type) {
         case ElementType::f16: return body(Half{});
         case ElementType::bf16: return body(Bfloat16{});
-        case ElementType::f32:
-        // No kernel has matrices of doubles yet.
-        case ElementType::f64: break;
+        case ElementType::f64: return body(double{});
+        case ElementType::f32: break;
     }
     return body(float{});
 }
@@ -54,13 +56,12 @@ __device__ inline void store_bits(const NumberFormat& format, void* words, i64 i
     }
 }
 
-// The float rounded to the type.
-__device__ inline float rounded_to(ElementType type, float value) {
-    return with_type(type, [&](auto element) { return to_float(from_float<decltype(element)>(value)); });
+// The number, which fits a float where the type is no wider, rounded to the type.
+__device__ inline double rounded_to(ElementType type, double value) {
+    return with_type(type, [&](auto element) { return to_number<double>(to_element<decltype(element)>(value)); });
 }
 __device__ inline double load_value(ElementType type, const void* elements, i64 index) {
-    return with_type(type,
-                     [&](auto element) { return static_cast<double>(to_float(static_cast<const decltype(element)*>(elements)[index])); });
+    return with_type(type, [&](auto element) { return to_number<double>(static_cast<const decltype(element)*>(elements)[index]); });
 }
 
 // The most that rounding a sum to the format of C can have changed it, judged by the value that it came to: half the distance between
@@ -75,17 +76,53 @@ __device__ inline double rounding_to(const NumberFormat& format, double value) {
 struct SumOfDoubles {
     double value = 0;
     __device__ void add(double x, double y) { value += x * y; }
+    __device__ double rest() const { return 0; }
 };
+
+// A number as the sum of two doubles, the second of which is no more than half of the first one's last place, or near it.
+struct TwoDoubles {
+    double value = 0;
+    double lost = 0;
+};
+// a + b and a * b, exactly (Knuth, The Art of Computer Programming, volume 2, 4.2.2, theorem B; Dekker's product by an FMA).
+__device__ inline TwoDoubles exact_sum(double a, double b) {
+    const double sum = a + b;
+    const double of_b = sum - a;
+    return {sum, (a - (sum - of_b)) + (b - of_b)};
+}
+__device__ inline TwoDoubles exact_product(double a, double b) {
+    const double product = a * b;
+    return {product, fma(a, b, -product)};
+}
+
+// Products of doubles, summed as if in twice their precision (Ogita, Rump, Oishi: Accurate Sum and Dot Product, SIAM J. Sci. Comput. 26,
+// 2005, algorithm 5.3).
+struct SumOfTwoDoubles {
+    double value = 0;
+    double lost = 0;
+    __device__ void add(double x, double y) {
+        const TwoDoubles product = exact_product(x, y);
+        const TwoDoubles sum = exact_sum(value, product.value);
+        value = sum.value;
+        lost += sum.lost + product.lost;
+    }
+    __device__ double rest() const { return lost; }
+};
+
 template <class T>
 struct ReferenceSumOf {
     using Type = SumOfDoubles;
+};
+template <>
+struct ReferenceSumOf<double> {
+    using Type = SumOfTwoDoubles;
 };
 
 // The element that stands that many elements behind the matrix's first.
 __device__ inline u64 content_bits(ElementType type, int content, u64 seed, i64 offset) {
     if (content == contents::unwritten) return format_of(type).unwritten;
-    const float value = content_value(type, content, seed, offset);
-    return with_type(type, [&](auto element) { return u64{bits_of(from_float<decltype(element)>(value))}; });
+    const double value = content_value(type, content, seed, offset);
+    return with_type(type, [&](auto element) { return u64{bits_of(to_element<decltype(element)>(value))}; });
 }
 
 // How many elements behind the first a word stands; -1 in a guard zone or between rows or matrices.
@@ -163,8 +200,8 @@ __device__ inline void reference(const ReferenceArgs& args) {
             double x[per_thread];
             double y[per_thread];
             for (int i = 0; i < per_thread; ++i) {
-                x[i] = static_cast<double>(to_float(a[i][k * args.a_step_k]));
-                y[i] = static_cast<double>(to_float(b[i][k * args.b_step_k]));
+                x[i] = to_number<double>(a[i][k * args.a_step_k]);
+                y[i] = to_number<double>(b[i][k * args.b_step_k]);
             }
             for (int i = 0; i < per_thread; ++i) {
                 for (int j = 0; j < per_thread; ++j) {
@@ -180,6 +217,7 @@ __device__ inline void reference(const ReferenceArgs& args) {
                 if (row >= args.row_count || column >= args.n) continue;
                 const i64 place = (batch * args.row_count + row) * args.n + column;
                 args.sum[place] = sum[i][j].value;
+                if (args.rest) args.rest[place] = sum[i][j].rest();
                 if (args.magnitude) args.magnitude[place] = magnitude[i][j].value;
             }
         }
@@ -196,9 +234,7 @@ struct Added {
 __device__ inline Added added_to(const CompareArgs& args, i64 batch, i64 row, i64 column) {
     const CompareEpilogue& epilogue = args.epilogue;
     Added added = {0, 0, 0};
-    const auto bias_at = [&](i64 place) {
-        return static_cast<double>(content_value(epilogue.type_bias, args.content, epilogue.seed_bias, place));
-    };
+    const auto bias_at = [&](i64 place) { return content_value(epilogue.type_bias, args.content, epilogue.seed_bias, place); };
     if (epilogue.bias != BiasAxis::none) {
         added.bias = bias_at(epilogue.bias == BiasAxis::rows ? row : column);
         const i64 row_of_value = gates_rows(epilogue.activation) ? args.m + row : row;
@@ -206,9 +242,19 @@ __device__ inline Added added_to(const CompareArgs& args, i64 batch, i64 row, i6
         if (is_gate(epilogue.activation)) added.bias_of_value = bias_at(epilogue.bias == BiasAxis::rows ? row_of_value : column_of_value);
     }
     if (epilogue.residual)
-        added.residual = static_cast<double>(
-            content_value(args.type, args.content, epilogue.seed_residual, batch * epilogue.stride_r + row * epilogue.ldr + column));
+        added.residual =
+            content_value(args.type, args.content, epilogue.seed_residual, batch * epilogue.stride_r + row * epilogue.ldr + column);
     return added;
+}
+
+// alpha * sum + beta * C + bias, and what the sum of these doubles lacks where the sums are wider.
+__device__ inline TwoDoubles scaled_sum(const CompareArgs& args, i64 sum, double before, double bias) {
+    if (!args.rest) return {args.alpha * args.sum[sum] + args.beta * before + bias, 0};
+    const TwoDoubles product = exact_product(args.alpha, args.sum[sum]);
+    const TwoDoubles of_c = exact_product(args.beta, before);
+    const TwoDoubles first = exact_sum(product.value, of_c.value);
+    const TwoDoubles second = exact_sum(first.value, bias);
+    return {second.value, second.lost + first.lost + product.lost + of_c.lost + args.alpha * args.rest[sum]};
 }
 
 __device__ inline void compare(const CompareArgs& args) {
@@ -223,7 +269,7 @@ __device__ inline void compare(const CompareArgs& args) {
         const i64 column = index % args.n;
         const i64 batch = index / (args.n * args.row_count);
         const i64 offset = batch * args.stride_c + row * args.ldc + column;
-        const double before = args.beta == 0 ? 0.0 : static_cast<double>(content_value(args.type, args.content, args.seed, offset));
+        const double before = args.beta == 0 ? 0.0 : content_value(args.type, args.content, args.seed, offset);
         const Added added = added_to(args, batch, row, column);
         const Activation activation = args.epilogue.activation;
         const bool gate = is_gate(activation);
@@ -231,14 +277,17 @@ __device__ inline void compare(const CompareArgs& args) {
         const i64 columns_of_sums = args.n * products_of_column(activation);
         const i64 sum = (batch * rows_of_sums + row_number) * columns_of_sums + column;
         const i64 sum_of_value = sum + (gates_rows(activation) ? args.row_count * args.n : args.n);
-        const double biased = args.alpha * args.sum[sum] + args.beta * before + added.bias;
+        const TwoDoubles exact = scaled_sum(args, sum, before, added.bias);
+        const double biased = exact.value;
         const double value_of_gate = gate ? args.alpha * args.sum[sum_of_value] + added.bias_of_value : 0.0;
         const double activated = gate ? gated_in_double(biased, value_of_gate) : activated_in_double(activation, biased);
         const double expected = activated + added.residual;
         const double value = load_value(args.type, args.c, offset);
+        // Where nothing follows the sum, what it lacks counts as well.
+        const double lost = activation == Activation::none && !args.epilogue.residual ? exact.lost : 0.0;
         bool good;
         if (args.bound_factor == 0 && keeps_integers(activation)) {
-            good = value == static_cast<double>(rounded_to(args.type, static_cast<float>(expected)));
+            good = value == rounded_to(args.type, expected);
         } else {
             // Sums of small whole numbers are exact.
             const auto bound_of_sum = [&](i64 at) {
@@ -250,7 +299,7 @@ __device__ inline void compare(const CompareArgs& args) {
             else if (args.epilogue.bias != BiasAxis::none || activation != Activation::none || args.epilogue.residual)
                 bound = epilogue_error(activation, bound, biased, activated, added.residual, args.roundoff);
             if (args.rounds_result) bound += rounding_to(format, value);
-            const double error = fabs(value - expected);
+            const double error = fabs((value - expected) - lost);
             const double ratio = error == 0 ? 0.0 : error / bound;
             // Infinity stands for a NaN too.
             if (!(ratio <= worst)) worst = ratio > worst ? ratio : __longlong_as_double(0x7ff0000000000000ll);

@@ -220,6 +220,7 @@ constexpr const char* order_violation(const KernelConfig& c) {
 }
 
 constexpr const char* tma_violation(const KernelConfig& c, const KernelSignature& s) {
+    if (s.type_a != ElementType::f32) return "the copy engine brings tiles of floats: with async_copy=3 dtype is f32";
     if (c.stream_k != 0) return "the copy engine brings the tiles of one item: with async_copy=3 stream_k is 0";
     if (layout_a(c, s).rows_along_k || layout_b(c, s).rows_along_k)
         return "TMA turns no tiles: async_copy=3 takes rows of A along M and of B along N, ops=tn or operands packed so";

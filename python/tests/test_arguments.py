@@ -85,8 +85,8 @@ CASES = [
     (lambda: multiply(stream=Stream()), ".cuda_stream"),
     (lambda: multiply(stream=-5), "no address"),
     (lambda: plan().run(ones(8, 8), ones(8, 8), ones(8, 8), alpha=[1]), "alpha is [1], no number"),
-    (lambda: tmm.matmul(np.ones((4, 4)), np.ones((4, 4))), "f64"),
-    (lambda: plan(dtype="f64"), "f64"),
+    (lambda: plan(dtype="f64", compute="f32"), "TMM_F64"),
+    (lambda: multiply(bias=np.ones(4), epilogue="bias"), "a bias of one of the three"),
     (lambda: tmm.set_tuning("off"), "neither True nor False"),
 ]
 

@@ -18,7 +18,7 @@ def check(a, b, **options):
     result = tmm.matmul(a, b, **options)
     assert result.shape == expected.shape
     # Each product's error is below two units in the last place of |a| |b|, for sums this short.
-    unit = 2.0**-24 if result.dtype == np.float32 else 2.0**-11
+    unit = {np.float32: 2.0**-24, np.float64: 2.0**-52}.get(result.dtype.type, 2.0**-11)
     bound = (a.shape[-1] + 2) * unit * np.matmul(np.abs(a).astype(np.float64), np.abs(b).astype(np.float64))
     assert np.all(np.abs(result - expected) <= bound)
     return result
@@ -42,6 +42,23 @@ def check(a, b, **options):
 )
 def test_shapes_go_together_as_in_numpy(shapes):
     check(*(normal(*shape) for shape in shapes))
+
+
+@pytest.mark.parametrize("shapes", [((17, 33), (33, 65)), ((7,), (7, 3)), ((2, 5, 7), (7, 4)), ((300, 70), (70, 40))])
+def test_doubles_are_multiplied_as_doubles(shapes):
+    a, b = (normal(*shape, dtype=np.float64) for shape in shapes)
+    assert check(a, b).dtype == np.float64
+    out = normal(*np.matmul(a, b).shape, dtype=np.float64)
+    before = out.copy()
+    tmm.matmul(a, b, out=out, alpha=1.5, beta=0.3)
+    # A float's rounding of alpha or beta would show.
+    assert np.allclose(out, 1.5 * np.matmul(a, b) + 0.3 * before, rtol=1e-13, atol=1e-13)
+
+
+def test_a_bias_of_doubles_is_added_to_doubles():
+    a, b, bias = normal(9, 33, dtype=np.float64), normal(33, 20, dtype=np.float64), normal(20, dtype=np.float64)
+    result = tmm.matmul(a, b, epilogue="bias+tanh", bias=bias)
+    assert np.allclose(result, np.tanh(a @ b + bias), rtol=1e-14, atol=1e-14)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ ACTIVATIONS = {"relu": 1, "gelu": 2, "gelu_tanh": 3, "silu": 4, "sigmoid": 5, "t
 GATES = {"swiglu": 7, "swiglu_rows": 8}
 _BIAS_AXES = {"bias": 0, "bias_rows": 1}
 _CUSTOM = 3
-BIAS_TYPES = ("f32", "f16", "bf16")
+BIAS_TYPES = ("f32", "f16", "bf16", "f64")
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def bias_vector(bias: Any, epilogue: Epilogue, shape: tuple[int, ...], device: i
     if array.shape != (count,):
         raise ValueError(f"bias has the shape {array.shape}, but {axis!r} adds an element to each of the product's {lines}: ({count},)")
     if array.dtype not in BIAS_TYPES:
-        raise TypeError(f"bias has elements of type {array.dtype}; a bias has f32, f16 or bf16")
+        raise TypeError(f"bias has elements of type {array.dtype}; a bias has f32, f16, bf16 or, of a product of f64, f64")
     if array.device != device:
         raise ValueError("bias does not lie on the product's device")
     return array if count <= 1 or array.strides == (1,) else _arrays.view(_arrays.packed_copy(bias, "bias"), "bias", stream)

@@ -150,8 +150,8 @@ typedef enum tmmOperation TMM_INT_ENUM {
 /* The operands of a product, as the caller's problem names them whatever its layout. */
 typedef enum tmmOperand TMM_INT_ENUM { TMM_OPERAND_A = 0, TMM_OPERAND_B = 1 } tmmOperand_t;
 
-/* Elements. This version has kernels for A and B of one type, TMM_F32, TMM_F16 or TMM_BF16, and C of that type or TMM_F32; other
- * combinations give TMM_STATUS_UNSUPPORTED_TYPE. TMM_F16 is IEEE's binary16, TMM_BF16 the upper half of a float. Products of 16-bit
+/* Elements. This version has kernels for A and B of one type, TMM_F32, TMM_F16 or TMM_BF16, and C of that type or TMM_F32, and for all of
+ * TMM_F64, whose epilogues are computed in FP64 and have no expression; other combinations give TMM_STATUS_UNSUPPORTED_TYPE. TMM_F16 is IEEE's binary16, TMM_BF16 the upper half of a float. Products of 16-bit
  * elements are summed in FP32, and what comes out is rounded once to the type of C, to the nearest, ties to even. */
 typedef enum tmmType TMM_INT_ENUM { TMM_F32 = 0, TMM_F16 = 1, TMM_BF16 = 2, TMM_F64 = 3 } tmmType_t;
 
@@ -159,7 +159,7 @@ typedef enum tmmType TMM_INT_ENUM { TMM_F32 = 0, TMM_F16 = 1, TMM_BF16 = 2, TMM_
  * ten families, the root of the mean square is at most 1.125 times the loop's, the largest of 256 elements on average at most 1.25 times,
  * and no element is twice as far off as any of the loop's (docs/accuracy.md; tmm-bench --accuracy measures it).
  *
- * This version has kernels for the first three with FP32 operands, for the first with 16-bit ones.
+ * This version has kernels for the first three with FP32 operands, for the first with 16-bit ones, for the last with FP64 ones.
  * TMM_COMPUTE_TF32 lets tensor cores multiply operands rounded to TF32, which has a float's sign and exponent and 10 of its 23 bits of
  * fraction: to the nearest, ties to even, so by at most 2^-11 of a normal number. Numbers beyond the largest of TF32 become infinite,
  * infinities and NaNs stay. The products are summed in FP32. Where this version has no such kernels, on other GPUs than Hopper and on
@@ -168,7 +168,7 @@ typedef enum tmmCompute TMM_INT_ENUM {
     TMM_COMPUTE_F32 = 0,        /* as accurate as a loop of FP32 FMAs, by whatever unit; the mode of 16-bit operands */
     TMM_COMPUTE_F32_STRICT = 1, /* FP32 FMAs only */
     TMM_COMPUTE_TF32 = 2,       /* FP32 operands may be rounded to TF32, to nearest */
-    TMM_COMPUTE_F64 = 3
+    TMM_COMPUTE_F64 = 3         /* as accurate as a loop of FP64 FMAs; the mode of TMM_F64, with alpha and beta of type double */
 } tmmCompute_t;
 
 /* What is done to x = alpha * op(A) * op(B) + beta * C, in FP32, before it is rounded to an element of C:

@@ -160,12 +160,14 @@ void check_extent(const MatrixLayout& layout, const char* name) {
 }
 
 void check_support(const GemmProblem& p, bool swapped) {
-    if (!serves_types(p))
+    if (!serves_types(p)) {
+        const std::string bias = p.bias == BiasAxis::none ? std::string() : fmt::format(", with a bias of {}", name_of(p.type_bias));
         refuse(
             TMM_STATUS_UNSUPPORTED_TYPE,
-            "A has elements of {}, B of {} and C of {}, but this version of tmm has kernels for A and B of one type, TMM_F32, TMM_F16 or "
+            "A has elements of {}, B of {} and C of {}{}, but this version of tmm has kernels for A and B of one type, TMM_F32, TMM_F16 or "
             "TMM_BF16, C of that type or TMM_F32, and a bias of one of the three; or for all of TMM_F64",
-            name_of(swapped ? p.type_b : p.type_a), name_of(swapped ? p.type_a : p.type_b), name_of(p.type_c));
+            name_of(swapped ? p.type_b : p.type_a), name_of(swapped ? p.type_a : p.type_b), name_of(p.type_c), bias);
+    }
     if (!serves_mode(p))
         refuse(
             TMM_STATUS_UNSUPPORTED_COMPUTE,

@@ -9,7 +9,7 @@
 #include "bench/peers/peers.h"
 #include "generator/choice/search_space.h"
 #include "generator/choice/validity.h"
-#include "generator/families/naive/descriptor.h"
+#include "generator/families/family.h"
 #include "generator/text/text.h"
 
 namespace tmm::bench {

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "db/store/fields.h"
 #include "db/store/ranges.h"
-#include "generator/families/misused_field.h"
+#include "generator/families/family.h"
 #include "generator/text/text.h"
 
 namespace tmm {

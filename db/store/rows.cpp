@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "db/store/fields.h"
-#include "generator/families/misused_field.h"
+#include "generator/families/family.h"
 #include "generator/text/text.h"
 
 namespace tmm {

@@ -5,7 +5,6 @@
 #include "generator/choice/cost_model.h"
 #include "generator/choice/validity.h"
 #include "generator/families/family.h"
-#include "generator/families/naive/descriptor.h"
 
 namespace tmm {
 

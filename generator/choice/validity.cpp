@@ -10,7 +10,6 @@
 #include <variant>
 
 #include "generator/families/family.h"
-#include "generator/families/misused_field.h"
 #include "generator/text/text.h"
 #include "tmm/number/arithmetic.h"
 

@@ -23,6 +23,12 @@ const Family* find_family(int number) {
     return number >= 0 && number < family::count ? kFamilies[static_cast<std::size_t>(number)] : nullptr;
 }
 
+// Null where there is none. Any numbers may stand in the config.
+const Parameter* misused_field(const KernelConfig& config) {
+    const Family* const family = find_family(config.family);
+    return family ? misused_field(config, family->rules.fields) : &kParameters[0];
+}
+
 // wgmma comes first: where nothing comes near its best config, the best config of an untuned problem is found sooner.
 constexpr std::array<const Family*, 7> kSearched{&kWgmma, &kNaive, &kTiled, &kSimt, &kSkinny, &kGemv, &kMma};
 
@@ -48,9 +54,17 @@ const char* violation_of(const KernelConfig& config, const KernelSignature& sign
     return family_of(config).rules.violation(config, signature);
 }
 
-const Parameter* misused_field(const KernelConfig& config) {
-    const Family* const family = find_family(config.family);
-    return family ? misused_field(config, family->rules.fields) : &kParameters[0];
+std::optional<MisusedField> find_misused_field(const KernelConfig& config) {
+    const Parameter* const field = misused_field(config);
+    if (!field) return std::nullopt;
+    const int value = config.*field->member, least = least_value(*field), most = most_value(*field);
+    if (value < least || value > most)
+        return MisusedField{field, fmt::format("{}={} is not within {} to {}", field->name, value, least, most)};
+    if (field->value_names && !has_name(*field, value))
+        return MisusedField{field, fmt::format("{}={} is none of its values", field->name, value)};
+    const auto text = [&](int of) { return field->value_names ? std::string(field->value_names[of]) : std::to_string(of); };
+    return MisusedField{field, fmt::format("{} does not use {}: it is {}, not {}", kFamilyNames[config.family], field->name,
+                                           text(field->neutral), text(value))};
 }
 
 int threads_of(const KernelConfig& config) {

@@ -157,8 +157,20 @@ std::span<const Family* const> families();
 // Are there kernels that multiply the problem's types on the device's tensor cores?
 bool has_tensor_core_kernels(const GemmProblem& problem, const DeviceInfo& device);
 
+// What every door asks of a config before anything is computed from it: text, databases, imports and plans alike.
+struct MisusedField {
+    const Parameter* field;
+    // The reason in words: "simt does not use planes: it is 1, not 2".
+    std::string why;
+};
+
+// The first field whose value the config's family has no use for; nothing where there is none. Any numbers may stand in the config.
+std::optional<MisusedField> find_misused_field(const KernelConfig& config);
+
+// The config of last resort: it is always valid and always right, whatever the problem.
+KernelConfig plainest_config();
+
 // The family's entries, by the config's name for it.
-const Parameter* misused_field(const KernelConfig& config);
 const char* violation_of(const KernelConfig& config, const KernelSignature& signature);
 int threads_of(const KernelConfig& config);
 i64 shared_bytes_of(const KernelConfig& config, const KernelSignature& signature);

@@ -8,8 +8,7 @@
 
 #include "generator/families/candidate_choices.h"
 #include "generator/families/family.h"
-#include "generator/families/gemv/strip.h"
-#include "generator/families/misused_field.h"
+#include "generator/families/gemv/gemv.h"
 #include "generator/families/product_problem.h"
 #include "generator/problem/matrix_layout.h"
 #include "generator/schedule/packing.h"
@@ -99,7 +98,7 @@ std::optional<std::string> why_no_schedule(const GemmProblem& p, const KernelCon
     const GemmProblem product = product_problem(p, c, place);
     if (!family_of(c).traits.serves_any_size && is_left_to_naive(product))
         return "sizes of 2^31 and more, and 2^46 elements, are left to naive";
-    if (const char* const violation = violation_of(c, main_signature(p, c))) return violation;
+    if (const char* const violation = family_of(c).rules.violation(c, main_signature(p, c))) return violation;
     constexpr double more_than_devices_have = 0x1p60;
     if (const double most = most_workspace(p, c); !is_empty(p) && most > more_than_devices_have) return too_much_workspace(c, most);
     return std::nullopt;

@@ -20,7 +20,6 @@
 #include "generator/choice/predicted_config.h"
 #include "generator/choice/validity.h"
 #include "generator/families/family.h"
-#include "generator/families/misused_field.h"
 #include "generator/families/product_problem.h"
 #include "generator/machine/device_info.h"
 #include "generator/plan/launch_plan.h"

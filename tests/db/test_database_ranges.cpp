@@ -15,7 +15,7 @@
 #include "db/store/ranges.h"
 #include "db/store/record_fields.h"
 #include "db/store/record_text.h"
-#include "generator/families/misused_field.h"
+#include "generator/families/family.h"
 #include "tests/support/database_fixture.h"
 
 using namespace tmm;

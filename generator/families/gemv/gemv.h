@@ -1,6 +1,7 @@
 // What the parts of the family gemv on the host know of each other: candidates and estimates.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "generator/families/predicted_time.h"
@@ -8,6 +9,7 @@
 #include "generator/schedule/schedule.h"
 #include "tmm/vocabulary/config.h"
 #include "tmm/vocabulary/problem.h"
+#include "tmm/vocabulary/signature.h"
 
 namespace tmm {
 
@@ -26,5 +28,9 @@ PredictedTime with_strips(const PredictedTime& product, const Schedule& schedule
 
 // Registers of a thread that gemv's elements wait in until they are multiplied (families/gemv/kernel.cuh).
 int registers_read_ahead(const GemmProblem& problem, const KernelConfig& config);
+
+// The kernel that multiplies a strip of C, a few rows or columns that another family's tiles leave.
+// swap: the strip has few columns, not rows. signature: the strip's, whose start may be less aligned than the matrix's.
+KernelConfig gemv_strip(const Extent& extent, std::int64_t batch, const KernelSignature& signature, bool swap);
 
 }  // namespace tmm

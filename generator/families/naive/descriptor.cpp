@@ -3,7 +3,6 @@
 
 #include "generator/families/family.h"
 #include "generator/families/host_cost.h"
-#include "generator/families/naive/descriptor.h"
 #include "generator/families/naive_and_tiled_estimate.h"
 #include "generator/problem/matrix_layout.h"
 #include "generator/steps/arguments.h"

@@ -9,7 +9,6 @@
 #include "db/store/tuning_database.h"
 #include "generator/choice/validity.h"
 #include "generator/families/family.h"
-#include "generator/families/misused_field.h"
 #include "generator/problem/problem_forms.h"
 #include "generator/text/text.h"
 #include "runtime/select/read_winners.h"

@@ -3,12 +3,14 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "generator/choice/search_space.h"
 #include "generator/choice/validity.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/text/shapes_file.h"
+#include "generator/text/text.h"
 #include "tests/support/kernels/emulation_testing.h"
 
 using namespace tmm;
@@ -85,7 +87,10 @@ TEST_CASE("parts of K that are too short for their number are valid, but no cand
     CHECK(rejection_reason(problem("512x512x64 compute=f32_strict"), cluster_of(8), device));
     CHECK_FALSE(rejection_reason(problem("512x512x128"), cluster_of(8), device));
     CHECK_FALSE(rejection_reason(problem("512x512x64"), cluster_of(2), device));
-    CHECK_FALSE(rejection_reason(problem("512x512x64 dtype=bf16"), cluster_of(8), device));
+    // Of 16-bit operands a product is shorter than its sum, and rounding it is no matter.
+    const KernelConfig shared = parse_config("family=gemv,block_m=4,block_n=64,block_k=32,thread_n=4,vector_width=4,boundary=peeled");
+    CHECK(rejection_reason(problem("4x512x8"), shared, device).value_or("").find("where K is small") != std::string::npos);
+    CHECK_FALSE(rejection_reason(problem("4x512x8 dtype=bf16"), shared, device));
     // The same parts through the workspace are added up plainly, by `reduce`.
     KernelConfig through_workspace = cluster_of(8);
     through_workspace.cluster = 1;

@@ -79,8 +79,8 @@ set(rooms
   generator/compile generator
   db/store db/machine db/winners db
   runtime/include runtime/dropin runtime/device runtime/emulation runtime/select runtime/bundle runtime/plan runtime/api runtime
-  tuner/options tuner/progress tuner/measure tuner/run_off tuner/worker tuner/search tuner/compiling tuner/recording tuner/run tuner
-  bench/operands bench/timing bench/peers bench/accuracy bench/comparison bench/report bench
+  tuner/options tuner/progress tuner/measure tuner/run_off tuner/worker tuner/search tuner/compiling tuner/run tuner
+  bench/recording bench/operands bench/timing bench/peers bench/accuracy bench/comparison bench/report bench
   tools/tmm_gen tools/tmm_tune tools/tmm_db tools/tmm_bench tools)
 # room_of(RESULT PATH): the place in the list of the room that the path belongs to; -1 where it is none.
 function(room_of result path)

@@ -52,7 +52,7 @@ constexpr const char* kProblem = "1408 1536 4096 dtype=bf16";
 constexpr const char* kWinner = "wgmma 128x128x64 w2 s6 overlap";
 constexpr const char* kOther = "wgmma 128x192x64 w2 s4 overlap";
 
-double fastest_of(const tmm::RecordedProblem& problem) {
+double fastest_of(const tmm::bench::RecordedProblem& problem) {
     double fastest = 0;
     for (const auto& [config, time] : problem.times)
         if (time.alone_us > 0 && (fastest == 0 || time.alone_us < fastest)) fastest = time.alone_us;
@@ -60,7 +60,7 @@ double fastest_of(const tmm::RecordedProblem& problem) {
 }
 
 // How fast a config was, beside the fastest that was recorded; 0 where it was not recorded.
-double part_of_fastest(const tmm::RecordedProblem& problem, const tmm::KernelConfig& config) {
+double part_of_fastest(const tmm::bench::RecordedProblem& problem, const tmm::KernelConfig& config) {
     const auto found = problem.times.find(tmm::fields_text(config));
     return found == problem.times.end() || found->second.alone_us <= 0 ? 0 : fastest_of(problem) / found->second.alone_us;
 }
@@ -165,7 +165,7 @@ TEST_CASE("what other cards' winners lead to is faster than guesses, by recorded
     namespace fs = std::filesystem;
     int cards = 0;
     for (const char* name : {"regret-h100.csv.gz", "regret-h200.csv.gz"}) {
-        const tmm::RecordedTimes recorded = tmm::testing::read_recording(fs::path(TMM_SOURCE_DIR) / "bench" / "results" / name);
+        const tmm::bench::RecordedTimes recorded = tmm::testing::read_recording(fs::path(TMM_SOURCE_DIR) / "bench" / "results" / name);
         const Winners winners(tmm::shipped_winners_beside(recorded.device.name, recorded.device.compute_capability()), recorded.device);
         double of_followed = 0;
         double of_guesses = 0;

@@ -34,14 +34,14 @@ namespace {
 // The times of a shape's configs beside each other. Only the fastest were in a run-off; the others' own times are scaled as theirs compare.
 class TimesBeside {
 public:
-    explicit TimesBeside(const RecordedProblem& recorded) : recorded_(recorded) {
+    explicit TimesBeside(const bench::RecordedProblem& recorded) : recorded_(recorded) {
         std::vector<double> ratios;
         for (const auto& [config, time] : recorded.times)
             if (is_timed(time) && time.run_off_us > 0) ratios.push_back(time.run_off_us / time.alone_us);
         if (!ratios.empty()) ratio_ = quantile(std::move(ratios), 0.5);
     }
 
-    double of(const RecordedTime& time) const { return time.run_off_us > 0 ? time.run_off_us : ratio_ * time.alone_us; }
+    double of(const bench::RecordedTime& time) const { return time.run_off_us > 0 ? time.run_off_us : ratio_ * time.alone_us; }
     // 0 where no config passed.
     double fastest() const {
         double fastest = 0;
@@ -51,9 +51,9 @@ public:
     }
 
 private:
-    static bool is_timed(const RecordedTime& time) { return time.outcome == Outcome::ok && time.alone_us > 0; }
+    static bool is_timed(const bench::RecordedTime& time) { return time.outcome == Outcome::ok && time.alone_us > 0; }
 
-    const RecordedProblem& recorded_;
+    const bench::RecordedProblem& recorded_;
     double ratio_ = 1;
 };
 
@@ -85,7 +85,8 @@ struct Spent {
 class RecordedWorker final : public WorkerConnection {
 public:
     // most_asked: requests in all after which it is interrupted.
-    RecordedWorker(const RecordedProblem& recorded, const DeviceInfo& device, const ReplayOptions& options, int most_asked, Spent& spent)
+    RecordedWorker(const bench::RecordedProblem& recorded, const DeviceInfo& device, const ReplayOptions& options, int most_asked,
+                   Spent& spent)
         : recorded_(recorded), beside_(recorded), device_(device), options_(options), most_asked_(most_asked), spent_(spent) {}
 
     const DeviceInfo& device() const override { return device_; }
@@ -103,7 +104,7 @@ public:
 
 private:
     // Null where the config was not recorded.
-    const RecordedTime* time_of(const KernelConfig& config) const {
+    const bench::RecordedTime* time_of(const KernelConfig& config) const {
         const auto time = recorded_.times.find(fields_text(config));
         return time == recorded_.times.end() ? nullptr : &time->second;
     }
@@ -114,7 +115,7 @@ private:
 
     Reply measure(const MeasureRequest& request) {
         ++spent_.requests;
-        const RecordedTime* time = time_of(request.config);
+        const bench::RecordedTime* time = time_of(request.config);
         if (time == nullptr) {
             ++spent_.unrecorded;
             return NotMeasured{"its time was not recorded"};
@@ -152,7 +153,7 @@ private:
         return done;
     }
 
-    const RecordedProblem& recorded_;
+    const bench::RecordedProblem& recorded_;
     TimesBeside beside_;
     const DeviceInfo& device_;
     const ReplayOptions& options_;
@@ -214,8 +215,8 @@ std::vector<KernelConfig> remembered(const GemmProblem& problem, const ReplayOpt
     return configs;
 }
 
-ReplayedSearch replay(PendingProblem problem, const RecordedProblem& recorded, const DeviceInfo& device, const ReplayOptions& options,
-                      const Turn& turn, KernelBook& book) {
+ReplayedSearch replay(PendingProblem problem, const bench::RecordedProblem& recorded, const DeviceInfo& device,
+                      const ReplayOptions& options, const Turn& turn, KernelBook& book) {
     const TemporaryDirectory directory(folder_in_memory());
     const std::unique_ptr<std::FILE, Close> nowhere(std::fopen("/dev/null", "w"));
     Progress progress(nowhere.get());
@@ -266,7 +267,7 @@ ReplayedSearch replay(PendingProblem problem, const RecordedProblem& recorded, c
 
 }  // namespace
 
-std::vector<ReplayedSearch> replay_searches(const RecordedProblem& recorded, const DeviceInfo& device,
+std::vector<ReplayedSearch> replay_searches(const bench::RecordedProblem& recorded, const DeviceInfo& device,
                                             const std::vector<ReplayOptions>& options) {
     const Shape shape = parse_shape(recorded.shape);
     // Shapes share kernels, whose texts take longer to make than all else.
@@ -292,7 +293,7 @@ std::vector<ReplayedSearch> replay_searches(const RecordedProblem& recorded, con
     return searches;
 }
 
-RecordedTimes read_recording(const std::filesystem::path& file) {
+bench::RecordedTimes read_recording(const std::filesystem::path& file) {
     const std::unique_ptr<gzFile_s, decltype(&gzclose)> stream(gzopen(file.c_str(), "rb"), gzclose);
     if (!stream) throw Error(ExitStatus::bad_input, "it can't be opened", file.string(), "name a recording");
     std::string text;
@@ -303,7 +304,7 @@ RecordedTimes read_recording(const std::filesystem::path& file) {
     int status = Z_OK;
     const char* why = gzerror(stream.get(), &status);
     if (count < 0 || status != Z_OK) throw Error(ExitStatus::bad_input, why, file.string(), "compress the recording anew: gzip -9n");
-    return parse_recorded_times(text, file.filename().string());
+    return bench::parse_recorded_times(text, file.filename().string());
 }
 
 }  // namespace tmm::testing

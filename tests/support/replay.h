@@ -1,4 +1,4 @@
-// Replays a search over times that were recorded on a GPU (tmm-tune --record): the tuner runs as it does, and a worker answers from them.
+// Replays a search over times that were recorded on a GPU (tmm-bench --record): the tuner runs as it does, and a worker answers from them.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/recording/recorded_times.h"
 #include "generator/choice/search_space.h"
-#include "tuner/recording/recorded_times.h"
 
 namespace tmm::testing {
 
@@ -64,10 +64,10 @@ struct ReplayedSearch {
 };
 
 // Searches with an empty database and without winners of other tunings. The results stand in the order of the options.
-std::vector<ReplayedSearch> replay_searches(const RecordedProblem& recorded, const DeviceInfo& device,
+std::vector<ReplayedSearch> replay_searches(const bench::RecordedProblem& recorded, const DeviceInfo& device,
                                             const std::vector<ReplayOptions>& options);
 
 // Reads a recording, which gzip may have compressed. Throws Error (bad_input).
-RecordedTimes read_recording(const std::filesystem::path& file);
+bench::RecordedTimes read_recording(const std::filesystem::path& file);
 
 }  // namespace tmm::testing

@@ -34,17 +34,17 @@ std::int64_t size_like(std::int64_t size, std::mt19937_64& random) {
     return size % 8 == 0 ? std::max<std::int64_t>(8, like / 8 * 8) : std::max<std::int64_t>(1, like);
 }
 
-RecordedProblem carried_over(const ShapeLike& like, const DeviceInfo& device) {
+bench::RecordedProblem carried_over(const ShapeLike& like, const DeviceInfo& device) {
     const Shape there = parse_shape(like.recorded->shape);
-    RecordedProblem here{.shape = to_text(like.shape), .complete = true};
+    bench::RecordedProblem here{.shape = to_text(like.shape), .complete = true};
     const SearchSpace all_there = search_space(there.problem, device, Effort::normal);
     const CostModel model_there(there.problem, device), model_here(like.shape.problem, device);
     std::vector<double> errors;
-    std::map<std::string, RecordedTime> times;
+    std::map<std::string, bench::RecordedTime> times;
     for (const KernelConfig& config : all_there.candidates) {
         const auto found = like.recorded->times.find(fields_text(config));
         if (found == like.recorded->times.end()) continue;
-        RecordedTime time = found->second;
+        bench::RecordedTime time = found->second;
         if (time.outcome == Outcome::ok && time.alone_us > 0) {
             const double predicted = model_there.estimate(config);
             time.alone_us /= predicted;
@@ -54,11 +54,11 @@ RecordedProblem carried_over(const ShapeLike& like, const DeviceInfo& device) {
         times.emplace(found->first, time);
     }
     if (errors.empty()) throw std::runtime_error(like.recorded->shape + " has no times");
-    const RecordedTime typical{.alone_us = quantile(std::move(errors), 0.5)};
+    const bench::RecordedTime typical{.alone_us = quantile(std::move(errors), 0.5)};
     for (const KernelConfig& config : search_space(like.shape.problem, device, Effort::normal).candidates) {
         const std::string fields = fields_text(config);
         const auto found = times.find(fields);
-        RecordedTime time = found != times.end() ? found->second : typical;
+        bench::RecordedTime time = found != times.end() ? found->second : typical;
         const double predicted = model_here.estimate(config);
         time.alone_us *= predicted;
         time.run_off_us *= predicted;
@@ -69,7 +69,7 @@ RecordedProblem carried_over(const ShapeLike& like, const DeviceInfo& device) {
 
 }  // namespace
 
-std::vector<ShapeLike> shapes_like(const RecordedTimes& recorded, std::size_t count, std::uint64_t seed) {
+std::vector<ShapeLike> shapes_like(const bench::RecordedTimes& recorded, std::size_t count, std::uint64_t seed) {
     std::vector<ShapeLike> shapes;
     std::set<std::string> seen;
     for (const auto& [text, problem] : recorded.problems) {
@@ -91,7 +91,7 @@ std::vector<ShapeLike> shapes_like(const RecordedTimes& recorded, std::size_t co
 }
 
 double search_seconds(const ShapeLike& like, const DeviceInfo& device) {
-    const RecordedProblem recorded = carried_over(like, device);
+    const bench::RecordedProblem recorded = carried_over(like, device);
     const ReplayedSearch search = replay_searches(recorded, device, {{.noise = kNoise}})[0];
     if (!search.failure.empty()) throw std::runtime_error(search.shape + ": " + search.failure);
     double product = 0;

@@ -127,6 +127,8 @@ public:
     static std::string program() { return std::string(TMM_BINARY_DIR) + "/tools/tmm-tune"; }
 
     fs::path path;
+    // What is run.
+    std::string tool = "tmm-tune";
     // Empty: runs find it closed.
     fs::path stderr_file;
     // Goes before what the test's own environment says.
@@ -158,7 +160,7 @@ private:
         std::vector<char*> envp;
         for (std::string& line : lines) envp.push_back(line.data());
         envp.push_back(nullptr);
-        std::vector<std::string> words{program()};
+        std::vector<std::string> words{std::string(TMM_BINARY_DIR) + "/tools/" + tool};
         words.insert(words.end(), arguments.begin(), arguments.end());
         std::vector<char*> argv;
         for (std::string& word : words) argv.push_back(word.data());

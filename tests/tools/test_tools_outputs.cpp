@@ -92,7 +92,7 @@ const std::vector<Writing>& writings() {
         {"tools/tmm-bench --gpu host --vs cpu --shapes s.txt --csv {}", {"t.db", "s.txt"}},
         {"tools/tmm-bench --gpu host --vs cpu --shapes - <s.txt --json {}", {"t.db", "s.txt"}},
         {"tools/tmm-bench --gpu host --accuracy --shapes link-s.txt --json {}", {"s.txt"}},
-        {"tools/tmm-tune --gpu host --shapes s.txt --record {}", {"s.txt"}},
+        {"tools/tmm-bench --gpu host --shapes s.txt --record {}", {"s.txt"}},
     };
     return all;
 }

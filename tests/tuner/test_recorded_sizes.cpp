@@ -21,12 +21,12 @@ using namespace tmm;
 
 namespace {
 
-RecordedTimes recording(const std::string& name) {
+bench::RecordedTimes recording(const std::string& name) {
     return tmm::testing::read_recording(std::filesystem::path(TMM_SOURCE_DIR) / "bench" / "results" / name);
 }
 
 // What was measured of a problem, the fastest first.
-std::vector<MeasuredCandidate> measured(const RecordedProblem& recorded) {
+std::vector<MeasuredCandidate> measured(const bench::RecordedProblem& recorded) {
     std::vector<MeasuredCandidate> all;
     for (const auto& [config, time] : recorded.times)
         if (time.outcome == Outcome::ok && time.alone_us > 0)
@@ -37,7 +37,7 @@ std::vector<MeasuredCandidate> measured(const RecordedProblem& recorded) {
 }
 
 // The winners and the candidates of a search of each size that was recorded.
-Winners winners_of(const RecordedTimes& recorded, const std::string& left_out = "") {
+Winners winners_of(const bench::RecordedTimes& recorded, const std::string& left_out = "") {
     std::map<std::int64_t, std::vector<MeasuredCandidate>> by_m;
     std::vector<WinnerRow> rows;
     for (const auto& [shape, problem] : recorded.problems) {
@@ -87,7 +87,7 @@ struct Served {
 };
 
 // How many times as long as the fastest what is chosen takes, over all problems of a recording.
-Served serve(const RecordedTimes& own, const std::function<Winners(const std::string& shape)>& winners_for) {
+Served serve(const bench::RecordedTimes& own, const std::function<Winners(const std::string& shape)>& winners_for) {
     Served served;
     double logarithms = 0;
     for (const auto& [shape, problem] : own.problems) {
@@ -108,7 +108,7 @@ Served serve(const RecordedTimes& own, const std::function<Winners(const std::st
 
 // The bounds leave a third more than is lost.
 TEST_CASE("sizes between those that were tuned on an H100 are served nearly as fast as by searches of their own") {
-    const RecordedTimes sampled = recording("sizes-sampled-h100.csv.gz");
+    const bench::RecordedTimes sampled = recording("sizes-sampled-h100.csv.gz");
     const Served served = serve(recording("sizes-own-h100.csv.gz"), [&](const std::string&) { return winners_of(sampled); });
     CHECK(served.mean <= 1.037);
     CHECK(served.worst <= 1.21);
@@ -116,7 +116,7 @@ TEST_CASE("sizes between those that were tuned on an H100 are served nearly as f
 
 // Sizes that are not searched themselves, but whose neighbours were searched to the end.
 TEST_CASE("each of many tuned sizes is served nearly as fast by the searches of the others") {
-    const RecordedTimes own = recording("sizes-own-h100.csv.gz");
+    const bench::RecordedTimes own = recording("sizes-own-h100.csv.gz");
     const Served served = serve(own, [&](const std::string& shape) { return winners_of(own, shape); });
     CHECK(served.mean <= 1.028);
     CHECK(served.worst <= 1.17);

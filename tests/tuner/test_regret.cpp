@@ -25,7 +25,7 @@
 #include "tuner/measure/timing.h"
 
 using namespace tmm::testing;
-using tmm::RecordedProblem;
+using tmm::bench::RecordedProblem;
 
 namespace {
 
@@ -148,7 +148,7 @@ void check_kind(const Kind& kind, const Bounds& bounds, double most_unrecorded, 
     CHECK_MESSAGE(mean(all, [](const auto& search) { return search.requests; }) <= bounds.candidates, text);
     CHECK_MESSAGE(mean(all, [](const auto& search) { return search.samples; }) <= bounds.samples, text);
     CHECK_MESSAGE(mean(all, [](const auto& search) { return search.run_off_samples; }) <= bounds.run_off_samples, text);
-    CHECK_MESSAGE(unrecorded_part(all) <= most_unrecorded, text << "; have it recorded anew: tmm-tune --record");
+    CHECK_MESSAGE(unrecorded_part(all) <= most_unrecorded, text << "; have it recorded anew: tmm-bench --record");
 }
 
 // A shape whose configs take ten times what is predicted.
@@ -167,7 +167,7 @@ struct Made {
         for (std::size_t i = 0; i < configs.size(); ++i) time_of(recorded, i).alone_us = 10 * estimates[i];
         return recorded;
     }
-    tmm::RecordedTime& time_of(RecordedProblem& recorded, std::size_t place) const {
+    tmm::bench::RecordedTime& time_of(RecordedProblem& recorded, std::size_t place) const {
         return recorded.times[tmm::fields_text(configs[place])];
     }
     ReplayedSearch replay(const RecordedProblem& recorded, const ReplayOptions& options) const {
@@ -187,12 +187,12 @@ struct Made {
 
 TEST_CASE("Searches find configs about as fast as any that was recorded, and spend little on it") {
     const std::vector<fs::path> files = recordings();
-    if (files.empty()) MESSAGE("skipped: bench/results has no regret-*.csv.gz, which tmm-tune --record makes on a GPU");
+    if (files.empty()) MESSAGE("skipped: bench/results has no regret-*.csv.gz, which tmm-bench --record makes on a GPU");
     std::vector<ReplayOptions> options;
     for (const Kind& kind : kinds()) options.push_back(kind.options);
     for (const fs::path& file : files) {
         const Card& card = card_of(file);
-        const tmm::RecordedTimes recorded = read_recording(file);
+        const tmm::bench::RecordedTimes recorded = read_recording(file);
         // By kind, then by type.
         std::vector<std::map<std::string, std::vector<ReplayedSearch>>> found(kinds().size());
         const auto complete =
@@ -217,7 +217,7 @@ TEST_CASE("Searches find configs about as fast as any that was recorded, and spe
         }
         REQUIRE_MESSAGE(index > 0, file.string() << " has no complete shape");
         CHECK_MESSAGE(kMostLeftOut * static_cast<double>(index) >= static_cast<double>(left_out),
-                      left_out << " shapes are left out; have them recorded anew: tmm-tune --record");
+                      left_out << " shapes are left out; have them recorded anew: tmm-bench --record");
         for (std::size_t i = 0; i < found.size(); ++i)
             check_kind(kinds()[i], card.kinds.at(i), card.unrecorded, file.filename().string(), found[i]);
         fmt::print("{}: replayed in {:.1f} s\n", file.filename().string(), tmm::seconds_since(start));
@@ -227,7 +227,7 @@ TEST_CASE("Searches find configs about as fast as any that was recorded, and spe
 TEST_CASE("What is chosen without a search takes little longer than the fastest config that was recorded") {
     for (const fs::path& file : recordings()) {
         const Card& card = card_of(file);
-        const tmm::RecordedTimes recorded = read_recording(file);
+        const tmm::bench::RecordedTimes recorded = read_recording(file);
         double logarithms = 0;
         int count = 0;
         for (const auto& [shape, problem] : recorded.problems) {

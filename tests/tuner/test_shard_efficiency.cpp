@@ -75,7 +75,7 @@ TEST_CASE("parts of a thousand shapes are busy for most of the time that the lon
 
 TEST_CASE("searches take as long as they did when the parts were judged") {
     const std::map<std::string, double> before = simulated_before();
-    const tmm::RecordedTimes recorded = read_recording(std::string(TMM_SOURCE_DIR) + "/bench/results/regret-h200.csv.gz");
+    const tmm::bench::RecordedTimes recorded = read_recording(std::string(TMM_SOURCE_DIR) + "/bench/results/regret-h200.csv.gz");
     const std::vector<ShapeLike> shapes = shapes_like(recorded, kSimulated, 1);
     std::map<std::string, double> now;
     double sum_now = 0, sum_before = 0;

@@ -105,6 +105,7 @@ TEST_CASE("a worker that is ended from outside once costs its candidate nothing"
 TEST_CASE("a recording lacks the shape whose config's worker is ended from outside, until another run has its time") {
     PlantedFolder folder("4 4 4\n");
     plant_in(folder, candidates(folder).at(1), raising(SIGKILL));
+    folder.tool = "tmm-bench";
     const fs::path file = folder.path / "times.csv";
     const auto record = [&] { return folder.run({"--gpu", "host", "--shapes", folder.shapes().string(), "--record", file.string()}); };
     const Finished first = record();

@@ -10,6 +10,7 @@
 #include "base/text/printable.h"
 #include "generator/kernel/expression.h"
 #include "generator/text/shape_overrides.h"
+#include "tuner/run/helper_options.h"
 
 namespace tmm::bench {
 namespace {
@@ -53,6 +54,20 @@ std::vector<OptionDescription> run_options() {
     };
 }
 
+// They are for work on tmm.
+std::vector<OptionDescription> recording_options() {
+    return {
+        {.name = "record",
+         .value = "FILE",
+         .help = "measure many configs of each shape, good and bad, and add their times to a file by which searches are judged",
+         .completion = Completion::file,
+         .file_use = FileUse::written,
+         .hidden = true},
+        {.name = "budget", .value = "SECONDS", .help = "time for the whole recording", .hidden = true},
+        {.name = "shard", .value = "I/N", .help = "only one of N parts of the shapes to record", .hidden = true},
+    };
+}
+
 std::vector<OptionDescription> options() {
     std::vector<OptionDescription> all = run_options();
     const std::vector<OptionDescription> modes = {
@@ -84,6 +99,10 @@ std::vector<OptionDescription> options() {
         {.name = "label", .value = "TEXT", .help = "stands in the files for the commit that tmm was built from"},
     };
     all.insert(all.end(), modes.begin(), modes.end());
+    const std::vector<OptionDescription> recording = recording_options();
+    all.insert(all.end(), recording.begin(), recording.end());
+    const std::vector<OptionDescription> helpers = helper_options();
+    all.insert(all.end(), helpers.begin(), helpers.end());
     return all;
 }
 

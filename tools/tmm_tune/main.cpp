@@ -7,21 +7,18 @@
 
 #include "base/command_line/tool_main.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "base/text/environment.h"
 #include "base/text/printable.h"
 #include "base/text/terminal.h"
 #include "generator/text/shape_overrides.h"
 #include "runtime/api/gpu_choice.h"
 #include "tools/tmm_tune/tune_tool.h"
-#include "tuner/compiling/compile_processes.h"
 #include "tuner/options/shard.h"
-#include "tuner/recording/time_recorder.h"
 #include "tuner/run/dry_run.h"
+#include "tuner/run/helper_options.h"
 #include "tuner/run/report.h"
 #include "tuner/run/tuning_run.h"
 #include "tuner/search/candidates.h"
-#include "tuner/worker/worker.h"
 
 namespace {
 
@@ -29,17 +26,6 @@ using namespace tmm;
 
 constexpr double kLeastSeconds = 0.001;
 constexpr double kMostSeconds = 1e9;
-
-// While this object lives, log lines take the place of the bar for a moment, as the tuner's own do.
-class LogBesideProgress {
-public:
-    explicit LogBesideProgress(Progress& progress) {
-        set_log_sink([&progress](const std::string& line) { progress.note("tmm: " + line); });
-    }
-    ~LogBesideProgress() { set_log_sink({}); }
-    LogBesideProgress(const LogBesideProgress&) = delete;
-    LogBesideProgress& operator=(const LogBesideProgress&) = delete;
-};
 
 // Reads all options but the devices, which may only be counted once signals are waited for.
 TuningOptions options_of(const CommandLine& line) {
@@ -87,18 +73,6 @@ ExitStatus tune(const std::vector<Shape>& shapes, const TuningOptions& options, 
     return report.status();
 }
 
-ExitStatus record(const std::vector<Shape>& shapes, const TuningOptions& options, const std::string& file, const Interrupt& interrupt) {
-    Progress progress(stderr);
-    const LogBesideProgress log(progress);
-    return record_times(shapes,
-                        {.ordinals = options.ordinals,
-                         .file = file,
-                         .shard = options.shard,
-                         .budget_seconds = options.budget_seconds,
-                         .start = options.start},
-                        progress, interrupt);
-}
-
 // Prints the list as a shapes file. Remarks on what of it is left out have gone to standard error.
 ExitStatus convert(const CommandLine& line) {
     const std::string name = line.text("shapes");
@@ -117,9 +91,7 @@ std::vector<Shape> listed_shapes(const CommandLine& line, const Shard& shard) {
 }
 
 ExitStatus run(const CommandLine& line) {
-    if (line.has("worker"))
-        return static_cast<ExitStatus>(serve_worker(static_cast<int>(line.whole_number("worker", kHostDevice, 1 << 20))));
-    if (line.has("compiler")) return static_cast<ExitStatus>(serve_compiler(static_cast<int>(line.whole_number("compiler", 10, 9999))));
+    if (const auto served = serve_as_helper(line)) return *served;
     if (line.has("convert")) return convert(line);
     TuningOptions options = options_of(line);
     std::signal(SIGPIPE, SIG_IGN);
@@ -131,7 +103,6 @@ ExitStatus run(const CommandLine& line) {
     const Interrupt interrupt;
     options.ordinals = parse_gpus(line.text("gpu"), line.tool().name);
     try {
-        if (line.has("record")) return record(shapes, options, line.text("record"), interrupt);
         const Output output = output_of(line);
         return line.has("dry-run") ? dry_run(shapes, options, output.json, output.screen, interrupt)
                                    : tune(shapes, options, output, interrupt);

@@ -1,10 +1,12 @@
 #include "tools/tmm_tune/tune_tool.h"
 
+#include "tuner/run/helper_options.h"
+
 namespace tmm {
 namespace {
 
 std::vector<OptionDescription> options() {
-    return {
+    std::vector<OptionDescription> all = {
         {.name = "gpu",
          .value = "WHICH",
          .help = "GPU numbers (0 or 0,1), all, host (kernels run on the CPU; no GPU needed), or auto (GPU 0, else host)",
@@ -41,23 +43,14 @@ std::vector<OptionDescription> options() {
         {.name = "wide", .help = "show all columns and every field of a config, however wide the terminal"},
         {.name = "dry-run", .help = "only say what would be measured, and what not and why"},
         {.name = "convert", .help = "only print the problems as a shapes file, whichever program wrote the list; needs no --gpu"},
-        {.name = "record",
-         .value = "FILE",
-         .help = "measure many configs of each shape, good and bad, and add their times to a file by which searches are judged",
-         .completion = Completion::file,
-         .file_use = FileUse::written,
-         .hidden = true},
-        {.name = "worker", .value = "ORDINAL", .help = "serve as the worker process of a device", .hidden = true, .alone = true},
-        {.name = "compiler",
-         .value = "CAPABILITY",
-         .help = "serve as a process that compiles for a compute capability (90)",
-         .hidden = true,
-         .alone = true},
         {.name = "deadline-floor",
          .value = "SECONDS",
          .help = "what a candidate has at least before it counts as hanging: for tests of hanging candidates",
          .hidden = true},
     };
+    const std::vector<OptionDescription> helpers = helper_options();
+    all.insert(all.end(), helpers.begin(), helpers.end());
+    return all;
 }
 
 ToolDescription description() {

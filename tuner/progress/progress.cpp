@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/log.h"
 #include "base/text/printable.h"
 #include "base/text/text_table.h"
 #include "base/text/text_width.h"
@@ -157,6 +158,14 @@ void Progress::draw(bool at_once) {
     const auto bar_end = text.find(']');
     if (!screen_.color || bar_end == std::string::npos) return status_.show(text, width);
     status_.show(fmt::format("\x1b[32m{}\x1b[0m{}", text.substr(0, bar_end + 1), text.substr(bar_end + 1)), width);
+}
+
+LogBesideProgress::LogBesideProgress(Progress& progress) {
+    set_log_sink([&progress](const std::string& line) { progress.note("tmm: " + line); });
+}
+
+LogBesideProgress::~LogBesideProgress() {
+    set_log_sink({});
 }
 
 }  // namespace tmm

@@ -65,6 +65,15 @@ private:
     Clock::time_point last_draw_{};
 };
 
+// While this object lives, log lines take the place of the bar for a moment, as the tuner's own do.
+class LogBesideProgress {
+public:
+    explicit LogBesideProgress(Progress& progress);
+    ~LogBesideProgress();
+    LogBesideProgress(const LogBesideProgress&) = delete;
+    LogBesideProgress& operator=(const LogBesideProgress&) = delete;
+};
+
 // The figures of a run that a bar shows.
 struct ProgressState {
     int problems = 0;

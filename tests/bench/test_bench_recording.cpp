@@ -1,4 +1,4 @@
-// tmm-tune --record: the times of a problem's configs, kept in a file that a run which was ended adds to.
+// tmm-bench --record: the times of a problem's configs, kept in a file that a run which was ended adds to.
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +10,8 @@
 #include <thread>
 
 #include "base/error.h"
+#include "bench/recording/recorded_times.h"
+#include "bench/recording/time_recorder.h"
 #include "generator/choice/search_space.h"
 #include "generator/choice/validity.h"
 #include "generator/machine/assumed_device.h"
@@ -17,8 +19,6 @@
 #include "generator/text/text.h"
 #include "tests/support/tuner_testing.h"
 #include "tuner/options/shard.h"
-#include "tuner/recording/recorded_times.h"
-#include "tuner/recording/time_recorder.h"
 
 using namespace tuner_testing;
 
@@ -29,8 +29,8 @@ std::vector<std::string> recording(TunerFolder& folder, const std::string& shape
     return {"--gpu", "host", "--shapes", folder.shapes().string(), "--record", (folder.path / "times.csv").string()};
 }
 
-tmm::RecordedTimes recorded(const TunerFolder& folder) {
-    return tmm::parse_recorded_times(read_text(folder.path / "times.csv"), "times.csv");
+tmm::bench::RecordedTimes recorded(const TunerFolder& folder) {
+    return tmm::bench::parse_recorded_times(read_text(folder.path / "times.csv"), "times.csv");
 }
 
 // Lines that tell a config's outcome, whatever the time; that of a run-off stands for another measurement.
@@ -46,6 +46,7 @@ std::multiset<std::string> outcomes(const std::string& text) {
 
 TEST_CASE("A killed recording goes on where it stood, and says that nothing is left") {
     TunerFolder folder;
+    folder.tool = "tmm-bench";
     const auto command = recording(folder, "4 4 4\n3 5 2\n");
     const pid_t first = folder.start(command);
     const auto lines = [&] {
@@ -68,12 +69,12 @@ TEST_CASE("A killed recording goes on where it stood, and says that nothing is l
     const std::multiset<std::string> all = outcomes(text);
     for (const std::string& line : all) CHECK_MESSAGE(all.count(line) == 1, line);
 
-    const tmm::RecordedTimes times = recorded(folder);
+    const tmm::bench::RecordedTimes times = recorded(folder);
     CHECK(times.device.name == "host");
     REQUIRE(times.problems.size() == 2);
     for (const auto& [shape, problem] : times.problems) {
         CHECK(problem.complete);
-        const auto configs = tmm::configs_to_record(tmm::parse_shape(shape).problem, tmm::host_device_info());
+        const auto configs = tmm::bench::configs_to_record(tmm::parse_shape(shape).problem, tmm::host_device_info());
         REQUIRE(configs.size() >= 8);
         std::size_t beside_others = 0;
         for (const tmm::KernelConfig& config : configs) {
@@ -91,6 +92,7 @@ TEST_CASE("A killed recording goes on where it stood, and says that nothing is l
 
 TEST_CASE("Of a size that varies its sample sizes are recorded, in parts as in one run") {
     TunerFolder folder;
+    folder.tool = "tmm-bench";
     const std::string line = "1:3:auto 4 2\n";
     auto command = recording(folder, line);
     const auto sizes = tmm::with_sample_sizes(tmm::parse_shapes(line, "t", {}, tmm::Varying::allowed), tmm::host_device_info());
@@ -101,7 +103,7 @@ TEST_CASE("Of a size that varies its sample sizes are recorded, in parts as in o
         const Finished run = folder.run(command);
         CHECK_MESSAGE(run.status == 0, run.err);
     }
-    const tmm::RecordedTimes times = recorded(folder);
+    const tmm::bench::RecordedTimes times = recorded(folder);
     CHECK(times.problems.size() == sizes.size());
     for (const tmm::Shape& size : sizes) {
         const auto problem = times.problems.find(tmm::to_text(size.problem));
@@ -112,6 +114,7 @@ TEST_CASE("Of a size that varies its sample sizes are recorded, in parts as in o
 
 TEST_CASE("A recording that its budget ends says what is left, and keeps what it has") {
     TunerFolder folder;
+    folder.tool = "tmm-bench";
     auto command = recording(folder, "4 4 4\n3 5 2\n2 2 7\n");
     command.insert(command.end(), {"--budget", "0.5"});
     const Finished run = folder.run(command);
@@ -122,9 +125,10 @@ TEST_CASE("A recording that its budget ends says what is left, and keeps what it
 
 TEST_CASE("Times of another device are not mixed in") {
     TunerFolder folder;
+    folder.tool = "tmm-bench";
     tmm::DeviceInfo device = tmm::assumed_device("90");
     write_text(folder.path / "times.csv",
-               tmm::device_line(device) + "\n" + tmm::outcome_line("4x4x4", {.family = 1}, tmm::Outcome::ok, 2.5) + "\n");
+               tmm::bench::device_line(device) + "\n" + tmm::bench::outcome_line("4x4x4", {.family = 1}, tmm::Outcome::ok, 2.5) + "\n");
     const Finished run = folder.run(recording(folder, "4 4 4\n"));
     CHECK(run.status == static_cast<int>(tmm::ExitStatus::bad_input));
     CHECK_MESSAGE(run.err.find("it holds times of NVIDIA H200, not of host") != std::string::npos, run.err);
@@ -132,9 +136,11 @@ TEST_CASE("Times of another device are not mixed in") {
 
 TEST_CASE("A file that can't be read is left as it is") {
     TunerFolder folder;
+    folder.tool = "tmm-bench";
     const fs::path file = folder.path / "times.csv";
     const tmm::DeviceInfo device = tmm::assumed_device("90");
-    const std::string text = tmm::device_line(device) + "\n" + tmm::outcome_line("4x4x4", {.family = 1}, tmm::Outcome::ok, 2.5) + "\n";
+    const std::string text =
+        tmm::bench::device_line(device) + "\n" + tmm::bench::outcome_line("4x4x4", {.family = 1}, tmm::Outcome::ok, 2.5) + "\n";
     write_text(file, text);
     REQUIRE(chmod(file.c_str(), 0200) == 0);
     // Root reads whatever it likes.
@@ -147,7 +153,7 @@ TEST_CASE("A file that can't be read is left as it is") {
     }
     std::string what;
     try {
-        const tmm::RecordingFile recording(file, device);
+        const tmm::bench::RecordingFile recording(file, device);
     } catch (const tmm::Error& error) {
         what = error.what();
     }
@@ -155,15 +161,15 @@ TEST_CASE("A file that can't be read is left as it is") {
     REQUIRE(chmod(file.c_str(), 0600) == 0);
     CHECK_MESSAGE(what.find("Permission denied") != std::string::npos, what);
     CHECK(read_text(file) == text);
-    CHECK_THROWS_AS(tmm::RecordingFile("/proc/self/mem", device), tmm::Error);
+    CHECK_THROWS_AS(tmm::bench::RecordingFile("/proc/self/mem", device), tmm::Error);
 }
 
 TEST_CASE("What is not a recording is told by its line") {
     const tmm::KernelConfig config{.family = 1};
     const std::string good =
-        tmm::outcome_line("4x4x4", config, tmm::Outcome::spills, 0) + "\n" + tmm::run_off_line("4x4x4", config, 3.25) + "\n";
-    const auto read = tmm::parse_recorded_times(good, "t");
-    const tmm::RecordedTime& time = read.problems.at("4x4x4").times.at(tmm::fields_text(config));
+        tmm::bench::outcome_line("4x4x4", config, tmm::Outcome::spills, 0) + "\n" + tmm::bench::run_off_line("4x4x4", config, 3.25) + "\n";
+    const auto read = tmm::bench::parse_recorded_times(good, "t");
+    const tmm::bench::RecordedTime& time = read.problems.at("4x4x4").times.at(tmm::fields_text(config));
     CHECK(time.outcome == tmm::Outcome::spills);
     CHECK(time.run_off_us == 3.25);
     CHECK_FALSE(read.problems.at("4x4x4").complete);
@@ -171,7 +177,7 @@ TEST_CASE("What is not a recording is told by its line") {
          {"4x4x4,naive,ok", "4x4x4,naive,ok,1,2", "4x4x4,naive,good,1", "4x4x4,naive,ok,x", "4x4x4,unheard,ok,1", "", "# {}"}) {
         std::string what;
         try {
-            tmm::parse_recorded_times(good + bad + "\n", "t");
+            tmm::bench::parse_recorded_times(good + bad + "\n", "t");
         } catch (const tmm::Error& error) {
             what = error.what();
         }
@@ -183,7 +189,7 @@ TEST_CASE("Recorded are the default first, the best with overlap and without, an
     for (const char* shape : {"1024 1024 1024", "17 3000 5000 dtype=bf16", "65 65 65 batch=500"}) {
         const tmm::GemmProblem problem = tmm::parse_shape(shape).problem;
         const tmm::DeviceInfo device = tmm::assumed_device("90");
-        const auto configs = tmm::configs_to_record(problem, device);
+        const auto configs = tmm::bench::configs_to_record(problem, device);
         const auto searched = tmm::search_space(problem, device, tmm::Effort::normal).candidates;
         REQUIRE(configs.size() > 250);
         CHECK(configs.front() == searched.front());

@@ -1,5 +1,5 @@
 // Records how long many configs of each shape take on this machine's GPUs, for judging searches without one
-// (tuner/recording/recorded_times.h).
+// (bench/recording/recorded_times.h).
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@
 #include "tuner/options/shard.h"
 #include "tuner/progress/progress.h"
 
-namespace tmm {
+namespace tmm::bench {
 
 struct RecordingOptions {
     // Devices of one model, with one worker process each. They share the shapes and the kernels between them.
@@ -38,4 +38,4 @@ ExitStatus record_times(const std::vector<Shape>& listed, const RecordingOptions
 // always the same ones, so that problems share their kernels. The default config leads.
 std::vector<KernelConfig> configs_to_record(const GemmProblem& problem, const DeviceInfo& device);
 
-}  // namespace tmm
+}  // namespace tmm::bench

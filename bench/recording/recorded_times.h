@@ -13,7 +13,7 @@
 #include "db/store/measurement.h"
 #include "generator/machine/device_info.h"
 
-namespace tmm {
+namespace tmm::bench {
 
 struct RecordedTime {
     // What the config came to when it was measured by itself, and its time in microseconds; 0 where it has none.
@@ -71,4 +71,4 @@ private:
     std::unique_ptr<std::FILE, Close> stream_;
 };
 
-}  // namespace tmm
+}  // namespace tmm::bench

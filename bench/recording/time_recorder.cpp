@@ -1,4 +1,4 @@
-#include "tuner/recording/time_recorder.h"
+#include "bench/recording/time_recorder.h"
 
 #include <fmt/format.h>
 
@@ -20,6 +20,7 @@
 
 #include "base/text/environment.h"
 #include "base/text/side_by_side.h"
+#include "bench/recording/recorded_times.h"
 #include "generator/choice/cost_model.h"
 #include "generator/choice/search_space.h"
 #include "generator/choice/validity.h"
@@ -28,13 +29,12 @@
 #include "tuner/compiling/search_compiler.h"
 #include "tuner/measure/timing.h"
 #include "tuner/options/budget.h"
-#include "tuner/recording/recorded_times.h"
 #include "tuner/search/candidates.h"
 #include "tuner/search/compiled_code_checks.h"
 #include "tuner/search/variants.h"
 #include "tuner/worker/worker_process.h"
 
-namespace tmm {
+namespace tmm::bench {
 
 namespace {
 
@@ -412,4 +412,4 @@ std::vector<KernelConfig> configs_to_record(const GemmProblem& problem, const De
     return configs;
 }
 
-}  // namespace tmm
+}  // namespace tmm::bench

@@ -1,4 +1,4 @@
-#include "tuner/recording/recorded_times.h"
+#include "bench/recording/recorded_times.h"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 #include "generator/text/text.h"
 #include "tuner/worker/protocol.h"
 
-namespace tmm {
+namespace tmm::bench {
 
 namespace {
 
@@ -95,7 +95,7 @@ RecordedTimes parse_recorded_times(std::string_view text, const std::string& nam
         } catch (const std::exception& error) {
             why = error.what();
         }
-        throw Error(ExitStatus::bad_input, why, fmt::format("{}:{}", name, number), "have it recorded anew: tmm-tune --record");
+        throw Error(ExitStatus::bad_input, why, fmt::format("{}:{}", name, number), "have it recorded anew: tmm-bench --record");
     }
     return recorded;
 }
@@ -136,4 +136,4 @@ void RecordingFile::add(const std::string& line) {
         throw Error(ExitStatus::bad_input, std::strerror(errno), file_.string(), "make room for it; the same command goes on from there");
 }
 
-}  // namespace tmm
+}  // namespace tmm::bench

@@ -25,7 +25,7 @@
 #include "tuner/measure/timing.h"
 #include "tuner/run_off/race.h"
 #include "tuner/search/earlier_decision.h"
-#include "tuner/search/problem_tuner.h"
+#include "tuner/search/tune_problem.h"
 #include "tuner/search/warm_start.h"
 
 namespace tmm::testing {
@@ -237,10 +237,18 @@ ReplayedSearch replay(PendingProblem problem, const bench::RecordedProblem& reco
                                        problem.shape.problem, device, book);
         const int most_asked = session < options.interruptions.size() ? spent.asked + options.interruptions[session] : -1;
         RecordedWorker worker(recorded, device, options, most_asked, spent);
+        SearchContext context{.worker = worker,
+                              .compiler = compiler,
+                              .database = database,
+                              .progress = progress,
+                              .interrupt = interrupt,
+                              .options = tuning,
+                              .budget = budget};
+        problem.phase = options.old_winner ? Phase::rematch : Phase::search;
         try {
-            report = ProblemTuner(0, worker, compiler, database, progress, interrupt, tuning, budget).tune(problem, 0, turn);
+            report = tune_problem(context, problem, 0, turn);
         } catch (const Error& error) {
-            report.reason = error.what();
+            report.decision.reason = error.what();
         }
         if (report.has_winner()) break;
     }
@@ -252,10 +260,10 @@ ReplayedSearch replay(PendingProblem problem, const bench::RecordedProblem& reco
                           .run_off_samples = spent.run_off_samples,
                           .request_us = spent.request_us,
                           .run_off_us = spent.run_off_us,
-                          .reason = report.reason};
-    const auto winner = recorded.times.find(fields_text(report.config));
+                          .reason = report.decision.reason};
+    const auto winner = recorded.times.find(fields_text(report.decision.config));
     if (!report.has_winner() || winner == recorded.times.end()) {
-        result.failure = report.reason;
+        result.failure = report.decision.reason;
         return result;
     }
     const TimesBeside beside(recorded);
@@ -282,8 +290,7 @@ std::vector<ReplayedSearch> replay_searches(const bench::RecordedProblem& record
         open.shape.is_sample_size = one.is_sample_size;
         open.candidates.resize(std::min(all.size(), most_candidates(turn)));
         open.left_out = all.size() - open.candidates.size();
-        open.races = one.old_winner.has_value();
-        if (open.races) {
+        if (one.old_winner) {
             std::erase_if(open.candidates,
                           [&](const Candidate& candidate) { return !recorded.times.contains(fields_text(candidate.config)); });
             open.earlier = TuningDatabase::Decision{.config = *one.old_winner};

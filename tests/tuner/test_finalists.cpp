@@ -1,7 +1,7 @@
 // Tests which candidates meet in a run-off: the fastest, of several tiles, of more tiles where the clock fell, and the default.
 #include <doctest/doctest.h>
 
-#include "tuner/search/finalists.h"
+#include "tuner/search/sampling.h"
 
 using namespace tmm;
 

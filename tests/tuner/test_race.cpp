@@ -7,7 +7,6 @@
 #include <random>
 
 #include "tuner/measure/timing.h"
-#include "tuner/run_off/decision.h"
 #include "tuner/run_off/race.h"
 
 using namespace tmm;
@@ -37,7 +36,10 @@ Raced raced(const std::vector<double>& times, double noise, unsigned seed, doubl
     std::vector<Finalist> finalists;
     for (std::size_t i = 0; i < times.size(); ++i) {
         raced.rounds = std::max(raced.rounds, raced.samples[i].size());
-        finalists.push_back({.config = {}, .order = static_cast<int>(i), .is_default = i == 0, .samples_us = raced.samples[i]});
+        finalists.push_back({.config = {.block_m = static_cast<int>(i)},
+                             .order = static_cast<int>(i),
+                             .is_default = i == 0,
+                             .samples_us = raced.samples[i]});
     }
     raced.result = judge_run_off(finalists);
     return raced;
@@ -66,9 +68,9 @@ TEST_CASE("finalists that are far behind are sampled in the first rounds only, a
     CHECK(clear.rounds <= 10);
     CHECK(clear.result.winner == 1);
     // The times of those that are out are told in the winner's terms.
-    CHECK(clear.result.default_us == doctest::Approx(1.2 * clear.result.median_us).epsilon(0.01));
-    CHECK(clear.result.runner_up == 2);
-    CHECK(clear.result.runner_up_us == doctest::Approx(1.1 * clear.result.median_us).epsilon(0.01));
+    CHECK(clear.result.decision.default_us == doctest::Approx(1.2 * clear.result.decision.median_us).epsilon(0.01));
+    CHECK(clear.result.decision.runner_up == KernelConfig{.block_m = 2});
+    CHECK(clear.result.decision.runner_up_us == doctest::Approx(1.1 * clear.result.decision.median_us).epsilon(0.01));
 }
 
 TEST_CASE("a race that is over early decides as all rounds would, for a fraction of the samples") {
@@ -85,12 +87,12 @@ TEST_CASE("a race that is over early decides as all rounds would, for a fraction
         const Raced whole = raced(times, 0.01, seed, 0.005, false);
         CHECK(whole.taken == 800);
         taken += early.taken;
-        const double time = times[static_cast<std::size_t>(early.result.winner)];
+        const double time = times[early.result.winner];
         loss += time / best - 1;
-        other += time > 1.005 * times[static_cast<std::size_t>(whole.result.winner)];
+        other += time > 1.005 * times[whole.result.winner];
         CHECK_MESSAGE(time < 1.02 * best, "seed " << seed);
         // A winner is never slower than the default, in the rounds that both took part in.
-        CHECK_MESSAGE(paired_ratio(early.samples[0], early.samples[static_cast<std::size_t>(early.result.winner)]) >= 1, "seed " << seed);
+        CHECK_MESSAGE(paired_ratio(early.samples[0], early.samples[early.result.winner]) >= 1, "seed " << seed);
     }
     const std::string text = fmt::format("{} samples, {} others, loss {:.5f}", taken / kRaces, other, loss / kRaces);
     MESSAGE(text);

@@ -5,8 +5,9 @@
 #include "tuner/compiling/candidate_compiler.h"
 #include "tuner/measure/timing.h"
 #include "tuner/progress/progress.h"
-#include "tuner/run_off/decision.h"
+#include "tuner/run_off/race.h"
 #include "tuner/search/candidates.h"
+#include "tuner/search/run_report.h"
 
 using namespace tmm;
 
@@ -24,25 +25,25 @@ Finalist finalist(int order, std::vector<double> samples, bool is_default = fals
 TEST_CASE("the fastest wins and the verdict names whom it beat and by how much") {
     const RunOffResult result = judge_run_off({finalist(0, {20, 20, 20}, true), finalist(1, {10, 10, 10}), finalist(2, {11, 11, 11})});
     CHECK(result.winner == 1);
-    CHECK(result.median_us == 10);
-    CHECK(result.default_us / result.median_us == doctest::Approx(2));
-    CHECK(result.runner_up == 2);
-    CHECK(result.runner_up_us == 11);
-    CHECK(result.verdict == "beat tiled 6x1x1 by 10.0%");
+    CHECK(result.decision.median_us == 10);
+    CHECK(result.decision.default_us / result.decision.median_us == doctest::Approx(2));
+    CHECK(result.decision.runner_up == finalist(2, {}).config);
+    CHECK(result.decision.runner_up_us == 11);
+    CHECK(result.decision.reason == "beat tiled 6x1x1 by 10.0%");
 }
 
 TEST_CASE("of two that win rounds in turn, within one per cent, the search order decides") {
     const RunOffResult result = judge_run_off(
         {finalist(3, {10.00, 10.02, 9.98, 10.00}), finalist(1, {10.09, 10.01, 10.07, 9.99}), finalist(0, {10.2, 10.2, 10.2, 10.2}, true)});
     CHECK(result.winner == 1);
-    CHECK(result.verdict == "as fast as tiled 7x1x1 within what the rounds tell, and before it in the search order");
-    CHECK(result.default_us == 10.2);
+    CHECK(result.decision.reason == "as fast as tiled 7x1x1 within what the rounds tell, and before it in the search order");
+    CHECK(result.decision.default_us == 10.2);
 }
 
 TEST_CASE("what is slower in every round loses, however little") {
     const RunOffResult result = judge_run_off({finalist(3, {10.00, 20.00, 10.00}), finalist(1, {10.05, 20.10, 10.05})});
     CHECK(result.winner == 0);
-    CHECK(result.verdict == "beat tiled 5x1x1 by 0.5%");
+    CHECK(result.decision.reason == "beat tiled 5x1x1 by 0.5%");
 }
 
 TEST_CASE("more than one per cent is no tie, whoever wins some rounds") {
@@ -53,14 +54,14 @@ TEST_CASE("more than one per cent is no tie, whoever wins some rounds") {
 TEST_CASE("a default that is as fast as any other wins") {
     const RunOffResult result = judge_run_off({finalist(4, {10, 10, 10, 10}), finalist(0, {10.05, 10, 10, 10.05}, true)});
     CHECK(result.winner == 1);
-    CHECK(result.default_us == result.median_us);
+    CHECK(result.decision.default_us == result.decision.median_us);
 }
 
 TEST_CASE("a winner is never slower than the default, round by round") {
     // By its median the other is faster; in most rounds the default was.
     const RunOffResult result = judge_run_off({finalist(0, {10, 12, 30, 31, 32}, true), finalist(1, {11, 13, 14, 32, 33})});
     CHECK(result.winner == 0);
-    CHECK(result.default_us == result.median_us);
+    CHECK(result.decision.default_us == result.decision.median_us);
 }
 
 TEST_CASE("a tie is no reason to take one that is slower than the default by its median") {
@@ -68,13 +69,13 @@ TEST_CASE("a tie is no reason to take one that is slower than the default by its
     const RunOffResult result = judge_run_off({finalist(3, {10.00, 10.02, 10.00, 10.02}), finalist(1, {9.99, 10.09, 10.09, 10.09}),
                                                finalist(0, {10.05, 10.06, 10.05, 10.06}, true)});
     CHECK(result.winner == 0);
-    CHECK(result.default_us > result.median_us);
+    CHECK(result.decision.default_us > result.decision.median_us);
 }
 
 TEST_CASE("a disturbance that hits one round of all does not decide") {
     const RunOffResult result = judge_run_off({finalist(0, {20, 900, 20}, true), finalist(1, {10, 450, 10})});
     CHECK(result.winner == 1);
-    CHECK(result.default_us / result.median_us == doctest::Approx(2));
+    CHECK(result.decision.default_us / result.decision.median_us == doctest::Approx(2));
 }
 
 TEST_CASE("quantiles interpolate") {

@@ -14,8 +14,8 @@
 #include "runtime/device/device.h"
 #include "tuner/options/shard.h"
 #include "tuner/run/report_text.h"
-#include "tuner/run_off/decision.h"
 #include "tuner/search/candidates.h"
+#include "tuner/search/run_report.h"
 #include "tuner/worker/worker_process.h"
 
 namespace tmm {

@@ -12,7 +12,7 @@
 #include "tuner/compiling/search_compiler.h"
 #include "tuner/search/earlier_decision.h"
 #include "tuner/search/pending_problem.h"
-#include "tuner/search/problem_tuner.h"
+#include "tuner/search/tune_problem.h"
 
 namespace tmm {
 namespace {
@@ -39,7 +39,7 @@ void request_kernels(CandidateCompiler& compiler, const PendingProblem& problem,
                      int number) {
     const auto known = known_measurements(database, problem.shape.problem, problem.candidates);
     for (std::size_t i = 0; i < known.size(); ++i) {
-        if (known[i] && !options.remeasure && !problem.races) continue;
+        if (known[i] && !options.remeasure && problem.phase != Phase::rematch) continue;
         const bool first = i < kFirstKernels;
         if (!first && options.budget_seconds > 0) return;
         const int rank = static_cast<int>(first ? kFirstKernels + i : kBehindAll + number);
@@ -76,7 +76,6 @@ GroupWork::~GroupWork() {
 }
 
 void GroupWork::run(const std::atomic<bool>& stop) {
-    std::optional<ProblemTuner> tuner;
     while (!stop && !interrupt_.requested() && !budget_.is_over()) {
         if (!worker_.alive()) {
             // No problem's turn is shortened by what another problem's candidate has done.
@@ -87,19 +86,32 @@ void GroupWork::run(const std::atomic<bool>& stop) {
         const auto mine = take(turn);
         if (!mine) return;
         PendingProblem& problem = group_.open[*mine];
-        if (problem.may_count && report_earlier(problem, turn)) continue;
-        if (!tuner) tuner.emplace(number_, worker_, *group_.compiler, database_, progress_, interrupt_, options_, budget_);
+        if (problem.phase == Phase::recall && report_earlier(problem, turn)) continue;
+        if (!context_)
+            context_.reset(new SearchContext{.number = number_,
+                                             .worker = worker_,
+                                             .compiler = *group_.compiler,
+                                             .database = database_,
+                                             .progress = progress_,
+                                             .interrupt = interrupt_,
+                                             .options = options_,
+                                             .budget = budget_});
         if (!worker_.take_room(bytes_of_operands(problem.shape.problem))) return;
-        ProblemReport report = tuner->tune(problem, static_cast<int>(*mine), turn);
-        if (problem.races && is_upset(report, *problem.earlier)) {
+        Phase begun = problem.phase;
+        ProblemReport report = tune_problem(*context_, problem, static_cast<int>(*mine), turn);
+        if (begun == Phase::rematch && is_upset(report, *problem.earlier)) {
             search_anew(problem, turn);
-            report = tuner->tune(problem, static_cast<int>(*mine), turn);
+            begun = problem.phase;
+            report = tune_problem(*context_, problem, static_cast<int>(*mine), turn);
         }
         worker_.leave_room();
         std::lock_guard lock(mutex_);
         problem.candidates = {};
         problem.likely_variants = {};
-        if (report.state == ProblemState::not_reached && !interrupt_.requested()) group_.again.push_back(*mine);
+        if (problem.phase == Phase::out_of_time && !interrupt_.requested()) {
+            enter(problem.phase, begun);
+            group_.again.push_back(*mine);
+        }
         group_.report.problems[problem.place] = std::move(report);
     }
 }
@@ -107,7 +119,7 @@ void GroupWork::run(const std::atomic<bool>& stop) {
 void GroupWork::search_anew(PendingProblem& problem, const Turn& turn) {
     std::unique_lock lock(mutex_);
     progress_.add_problem();
-    problem.races = false;
+    enter(problem.phase, Phase::search);
     problem.candidates = {};
     make_candidates_of(problem, turn, database_, lock);
 }
@@ -149,9 +161,9 @@ std::optional<std::size_t> GroupWork::take(Turn& turn) {
         return std::nullopt;
     }
     PendingProblem& problem = group_.open[mine];
-    if (!problem.may_count) start_compiler();
+    if (problem.phase != Phase::recall) start_compiler();
     // An earlier decision is compared with all candidates.
-    make_candidates_of(problem, problem.may_count ? Turn{} : turn, database_, lock);
+    make_candidates_of(problem, problem.phase == Phase::recall ? Turn{} : turn, database_, lock);
     const std::size_t ahead = group_.workers.size() * (budget_.is_limited() ? kAheadWithinBudget : kAhead);
     const std::size_t first = group_.next;
     const std::size_t end = std::min(first + ahead, group_.undecided);
@@ -192,18 +204,18 @@ void GroupWork::start_compiler() {
 
 bool GroupWork::report_earlier(PendingProblem& problem, const Turn& turn) {
     std::unique_lock lock(mutex_);
-    const ReusableResult standing = reusable_result_of(database_, problem, options_, group_.environment.device, group_.book);
-    if (standing == ReusableResult::counts) {
+    const ReusableResult earlier = reusable_result_of(database_, problem, options_, group_.environment.device, group_.book);
+    if (earlier == ReusableResult::counts) {
+        enter(problem.phase, Phase::decided);
         take_earlier(database_, problem, std::move(problem.candidates), group_.environment.device, group_.book,
                      group_.report.problems[problem.place]);
         problem.candidates = {};
         return true;
     }
-    problem.may_count = false;
+    enter(problem.phase, earlier == ReusableResult::races ? Phase::rematch : Phase::search);
     start_compiler();
     progress_.add_problem();
-    if (standing == ReusableResult::races) {
-        problem.races = true;
+    if (problem.phase == Phase::rematch) {
         problem.candidates = {};
         make_candidates_of(problem, turn, database_, lock);
     }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -14,6 +15,7 @@
 #include "tuner/options/tuning_options.h"
 #include "tuner/progress/progress.h"
 #include "tuner/run/device_group.h"
+#include "tuner/search/problem_search.h"
 #include "tuner/worker/shared_worker.h"
 
 namespace tmm {
@@ -57,6 +59,8 @@ private:
     const Interrupt& interrupt_;
     std::mutex& mutex_;
     TuningDatabase database_;
+    // What its searches use; nothing before the first of them.
+    std::unique_ptr<SearchContext> context_;
     // What the thread that looks ahead has for itself, and what it failed by.
     TuningDatabase ahead_database_;
     std::optional<std::thread> ahead_;

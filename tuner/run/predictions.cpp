@@ -28,7 +28,7 @@ void predict(const std::vector<ProblemReport*>& unreached, const DeviceInfo& dev
     std::atomic<std::size_t> next = 0;
     const auto work = [&] {
         for (std::size_t i = next++; i < unreached.size(); i = next++)
-            unreached[i]->config = default_config(unreached[i]->shape.problem, device);
+            unreached[i]->decision.config = default_config(unreached[i]->shape.problem, device);
     };
     run_side_by_side(std::min(thread_count(), unreached.size()), work);
 
@@ -36,11 +36,11 @@ void predict(const std::vector<ProblemReport*>& unreached, const DeviceInfo& dev
     for (ProblemReport* report : unreached) {
         const GemmProblem& problem = report->shape.problem;
         report->state = ProblemState::predicted;
-        report->reason = report->reason.empty() ? "predicted, not measured: the budget ended before its turn"
-                                                : "predicted, not measured: " + report->reason;
+        const std::string why = report->decision.reason.empty() ? "the budget ended before its turn" : report->decision.reason;
+        report->decision = {.config = report->decision.config, .reason = "predicted, not measured: " + why, .predicted = true};
         const auto known = database.decision(problem);
-        if (known && (!known->predicted || known->config == report->config)) continue;
-        decisions.emplace_back(problem, TuningDatabase::Decision{.config = report->config, .reason = report->reason, .predicted = true});
+        if (known && (!known->predicted || known->config == report->decision.config)) continue;
+        decisions.emplace_back(problem, report->decision);
     }
     database.decide(decisions, {});
 }

@@ -12,7 +12,6 @@
 #include "generator/text/text.h"
 #include "tuner/progress/progress.h"
 #include "tuner/run/report_text.h"
-#include "tuner/run_off/decision.h"
 #include "tuner/search/candidates.h"
 
 namespace tmm {
@@ -48,7 +47,7 @@ int gpus(const RunReport& report) {
 
 // What was never begun is counted, and not listed: a run of a million problems may be interrupted at the first.
 bool was_not_reached(const ProblemReport& problem) {
-    return problem.state == ProblemState::not_reached && problem.reason.empty();
+    return problem.state == ProblemState::not_reached && problem.decision.reason.empty();
 }
 
 // Counts outcomes that a correct kernel never has.
@@ -124,17 +123,18 @@ std::string table_text(const RunReport& report, const Screen& screen) {
                 continue;
             }
             if (p.state == ProblemState::predicted) {
-                table.add({to_text(p.shape), "predicted", "-", "-", "-", "0", screen.wide ? fields_text(p.config) : to_text(p.config)});
+                table.add({to_text(p.shape), "predicted", "-", "-", "-", "0",
+                           screen.wide ? fields_text(p.decision.config) : to_text(p.decision.config)});
                 continue;
             }
             if (!p.has_winner()) {
-                others += prose(fmt::format("{}: {}", to_text(p.shape), p.reason), screen);
+                others += prose(fmt::format("{}: {}", to_text(p.shape), p.decision.reason), screen);
                 continue;
             }
-            table.add({to_text(p.shape), short_number(p.median_us), device.device.emulated ? "-" : short_number(p.tflops()),
+            table.add({to_text(p.shape), short_number(p.decision.median_us), device.device.emulated ? "-" : short_number(p.tflops()),
                        p.error_ratio >= 0 ? short_number(p.error_ratio) : "-",
-                       p.vs_default() > 0 ? fmt::format("{:.2f}x", p.vs_default()) : "-", std::to_string(p.candidates),
-                       screen.wide ? fields_text(p.config) : to_text(p.config)});
+                       p.vs_default() > 0 ? fmt::format("{:.2f}x", p.vs_default()) : "-", std::to_string(p.decision.candidates),
+                       screen.wide ? fields_text(p.decision.config) : to_text(p.decision.config)});
         }
         if (!table.empty()) text += table.text(screen);
         if (not_reached > 0)
@@ -157,23 +157,23 @@ std::string json_text(const RunReport& report, const std::filesystem::path& data
                 continue;
             }
             Json problem{{"problem", to_text(p.shape)}, {"line", p.shape.line}, {"state", name_of(p.state)}};
-            if (p.has_winner() || p.state == ProblemState::predicted) problem["config"] = config_json(p.config);
+            if (p.has_winner() || p.state == ProblemState::predicted) problem["config"] = config_json(p.decision.config);
             if (p.has_winner()) {
-                problem["median_us"] = p.median_us;
+                problem["median_us"] = p.decision.median_us;
                 problem["tflops"] = number_json(p.tflops(), !device.device.emulated);
                 problem["error_ratio"] = p.error_ratio >= 0 ? Json(p.error_ratio) : Json(nullptr);
-                problem["default_us"] = p.default_us > 0 ? Json(p.default_us) : Json(nullptr);
+                problem["default_us"] = p.decision.default_us > 0 ? Json(p.decision.default_us) : Json(nullptr);
                 problem["vs_default"] = p.vs_default() > 0 ? Json(p.vs_default()) : Json(nullptr);
-                problem["runner_up"] = p.runner_up ? Json(to_text(*p.runner_up)) : Json(nullptr);
-                problem["runner_up_us"] = p.runner_up_us > 0 ? Json(p.runner_up_us) : Json(nullptr);
+                problem["runner_up"] = p.decision.runner_up ? Json(to_text(*p.decision.runner_up)) : Json(nullptr);
+                problem["runner_up_us"] = p.decision.runner_up_us > 0 ? Json(p.decision.runner_up_us) : Json(nullptr);
             }
-            problem["candidates"] = p.candidates;
+            problem["candidates"] = p.decision.candidates;
             problem["measured_now"] = p.measured_now;
             Json failed = Json::object();
             for (const auto& [outcome, count] : p.failed) failed[std::string(tmm::name_of(outcome))] = count;
             problem["failed"] = failed;
             problem["rejections"] = rejections_json(p.rejections);
-            problem["reason"] = p.reason;
+            problem["reason"] = p.decision.reason;
             problems.push_back(problem);
         }
         devices.push_back({{"device", device.device.name},

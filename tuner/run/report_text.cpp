@@ -4,7 +4,7 @@
 
 #include "base/text/printable.h"
 #include "base/text/text_width.h"
-#include "tuner/run_off/decision.h"
+#include "tuner/search/run_report.h"
 
 namespace tmm {
 

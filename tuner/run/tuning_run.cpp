@@ -57,8 +57,8 @@ void quarantine(TuningDatabase& database, DeviceGroup& group, Progress& progress
 
 // Fills in the report where an earlier decision counts as it is; otherwise adds a problem that is open, or whose decision may count.
 void look_at(const Shape& shape, const TuningOptions& options, TuningDatabase& database, DeviceGroup& group, ProblemReport& report) {
-    report.reason = why_unserved(shape.problem, group.environment.device);
-    if (!report.reason.empty()) {
+    report.decision.reason = why_unserved(shape.problem, group.environment.device);
+    if (!report.decision.reason.empty()) {
         report.state = ProblemState::no_winner;
         return;
     }
@@ -66,11 +66,11 @@ void look_at(const Shape& shape, const TuningOptions& options, TuningDatabase& d
                            .place = group.report.problems.size(),
                            .earlier = earlier_decision(database, shape.problem, group.environment.device)};
     if (problem.earlier && suffices(*problem.earlier, options)) {
-        problem.races = staleness(shape.problem, *problem.earlier, group.environment, database, group.book).any();
-        problem.may_count = !problem.races;
+        const bool is_stale = staleness(shape.problem, *problem.earlier, group.environment, database, group.book).any();
+        problem.phase = is_stale ? Phase::rematch : Phase::recall;
     }
     // Another budget would leave out as many.
-    if (problem.may_count && problem.earlier->search_hash.ends_with(kCutSuffix))
+    if (problem.phase == Phase::recall && problem.earlier->search_hash.ends_with(kCutSuffix))
         take_earlier(database, problem, {}, group.environment.device, group.book, report);
     else
         group.open.push_back(std::move(problem));
@@ -89,8 +89,8 @@ void survey(const std::vector<Shape>& shapes, const TuningOptions& options, Tuni
         look_at(shapes[i], options, database, group, report);
         group.report.problems.push_back(std::move(report));
     }
-    const auto decided =
-        std::stable_partition(group.open.begin(), group.open.end(), [](const PendingProblem& problem) { return !problem.may_count; });
+    const auto decided = std::stable_partition(group.open.begin(), group.open.end(),
+                                               [](const PendingProblem& problem) { return problem.phase != Phase::recall; });
     group.undecided = static_cast<std::size_t>(decided - group.open.begin());
 }
 

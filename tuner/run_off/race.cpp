@@ -1,13 +1,15 @@
 #include "tuner/run_off/race.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "generator/text/text.h"
 #include "host/portable_math.h"
 #include "runtime/select/selection.h"
 #include "tuner/measure/timing.h"
-#include "tuner/run_off/decision.h"
 
 namespace tmm {
 namespace {
@@ -17,6 +19,19 @@ namespace {
 constexpr double kError = 0.001;
 constexpr int kFirstLook = 10;
 constexpr double kGrowth = 1.4;
+
+// The value below which the share q of the rounds' ratios a / b lies; 1 without rounds.
+double paired_quantile(const std::vector<double>& a, const std::vector<double>& b, double q) {
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+        if (b[i] > 0) ratios.push_back(a[i] / b[i]);
+    return ratios.empty() ? 1 : quantile(std::move(ratios), q);
+}
+
+// Even where two configs are that close, the one that loses nearly every round is the slower one.
+bool is_tie(const std::vector<double>& a, const std::vector<double>& fastest) {
+    return paired_ratio(a, fastest) <= 1 + kTie && paired_quantile(a, fastest, kRoundsOfTie) <= 1;
+}
 
 class Race {
 public:
@@ -33,7 +48,7 @@ public:
         drop_beaten();
         const std::vector<std::size_t> left = running();
         if (left.size() < 2) return true;
-        const std::size_t winner = left[static_cast<std::size_t>(judge_run_off(finalists(left)).winner)];
+        const std::size_t winner = left[judge_run_off(finalists(left)).winner];
         return std::all_of(left.begin(), left.end(),
                            [&](std::size_t i) { return i == winner || is_sure(winner, i, 1 + request_.margin, 0.5); });
     }
@@ -117,6 +132,58 @@ double chance_of_at_least(int count, int rounds, double probability) {
         of_exactly *= (rounds - i) * probability / ((i + 1) * (1 - probability));
     }
     return std::min(chance, 1.0);
+}
+
+double paired_ratio(const std::vector<double>& a, const std::vector<double>& b) {
+    return paired_quantile(a, b, 0.5);
+}
+
+RunOffResult judge_run_off(const std::vector<Finalist>& finalists) {
+    std::size_t rounds = 0;
+    for (const Finalist& finalist : finalists) rounds = std::max(rounds, finalist.samples_us.size());
+    const auto stayed = [&](std::size_t i) { return finalists[i].samples_us.size() == rounds; };
+    std::vector<double> medians;
+    for (const Finalist& finalist : finalists) medians.push_back(quantile(finalist.samples_us, 0.5));
+    std::size_t fastest = finalists.size();
+    for (std::size_t i = 0; i < finalists.size(); ++i)
+        if (stayed(i) && (fastest == finalists.size() || medians[i] < medians[fastest])) fastest = i;
+    for (std::size_t i = 0; i < finalists.size(); ++i)
+        if (!stayed(i)) medians[i] = medians[fastest] * paired_ratio(finalists[i].samples_us, finalists[fastest].samples_us);
+
+    std::size_t winner = fastest;
+    for (std::size_t i = 0; i < finalists.size(); ++i) {
+        const bool tied = stayed(i) && is_tie(finalists[i].samples_us, finalists[fastest].samples_us);
+        if (tied && finalists[i].order < finalists[winner].order) winner = i;
+    }
+    RunOffResult result;
+    TuningDatabase::Decision& decision = result.decision;
+    const auto default_finalist = std::find_if(finalists.begin(), finalists.end(), [](const Finalist& f) { return f.is_default; });
+    if (default_finalist != finalists.end()) {
+        const auto of_default = static_cast<std::size_t>(default_finalist - finalists.begin());
+        decision.default_us = medians[of_default];
+        if (decision.default_us < medians[winner]) winner = fastest;
+        if (paired_ratio(default_finalist->samples_us, finalists[winner].samples_us) < 1) winner = of_default;
+    }
+    result.winner = winner;
+    decision.config = finalists[winner].config;
+    decision.median_us = medians[winner];
+    result.medians_us = medians;
+    if (finalists.size() == 1) {
+        decision.reason = "no other finalist";
+        return result;
+    }
+    std::size_t second = winner == 0 ? 1 : 0;
+    for (std::size_t i = 0; i < finalists.size(); ++i)
+        if (i != winner && medians[i] < medians[second]) second = i;
+    decision.runner_up = finalists[second].config;
+    decision.runner_up_us = medians[second];
+    if (winner != fastest)
+        decision.reason =
+            fmt::format("as fast as {} within what the rounds tell, and before it in the search order", to_text(finalists[fastest].config));
+    else
+        decision.reason =
+            fmt::format("beat {} by {:.1f}%", to_text(finalists[second].config), 100 * (medians[second] / medians[winner] - 1));
+    return result;
 }
 
 }  // namespace tmm

@@ -69,8 +69,8 @@ ReusableResult reusable_result_of(TuningDatabase& database, const PendingProblem
 }
 
 bool is_upset(const ProblemReport& report, const TuningDatabase::Decision& earlier) {
-    if (report.state != ProblemState::decided || report.config == earlier.config) return false;
-    return report.old_winner_us <= 0 || report.old_winner_us > (1 + kUpset) * report.median_us;
+    if (report.state != ProblemState::decided || report.decision.config == earlier.config) return false;
+    return report.old_winner_us <= 0 || report.old_winner_us > (1 + kUpset) * report.decision.median_us;
 }
 
 void take_earlier(TuningDatabase& database, const PendingProblem& problem, std::vector<Candidate> candidates, const DeviceInfo& device,
@@ -78,14 +78,8 @@ void take_earlier(TuningDatabase& database, const PendingProblem& problem, std::
     const TuningDatabase::Decision& decision = *problem.earlier;
     report.state = ProblemState::decided_before;
     report.cut_before = decision.search_hash.ends_with(kCutSuffix);
-    report.config = decision.config;
-    report.median_us = decision.median_us;
-    report.default_us = decision.default_us;
-    report.runner_up = decision.runner_up;
-    report.runner_up_us = decision.runner_up_us;
-    report.candidates = decision.candidates;
+    report.decision = decision;
     report.rejections = problem.rejections;
-    report.reason = decision.reason;
     // The winner may be a variant that the search did not have.
     candidates.push_back(make_candidate(problem.shape.problem, decision.config, device, book));
     const auto known = known_measurements(database, problem.shape.problem, candidates);

@@ -86,12 +86,12 @@ void make_ready(PendingProblem& problem, const Turn& turn, const TuningOptions& 
     problem.search_hash = search_hash(options.effort, problem.candidates);
     if (options.effort == Effort::quick && most == kAllCandidates)
         problem.candidates = fastest_before(std::move(problem.candidates), asked, device, book, database);
-    if (!problem.races) {
+    if (problem.phase != Phase::rematch) {
         const std::vector<KernelConfig> remembered =
             warm_start_configs(asked, winners_before(asked, database), database.measurements(asked), device);
         problem.known_fast = put_first(remembered, problem.candidates, asked, device, book);
         problem.likely_variants = {};
-        if (device.emulated || problem.may_count || turn.share_seconds > 0) return;
+        if (device.emulated || problem.phase == Phase::recall || turn.share_seconds > 0) return;
         for (const KernelConfig& config : variants_of_first(asked, problem.candidates))
             problem.likely_variants.push_back(make_candidate(asked, config, device, book));
         return;

@@ -13,6 +13,7 @@
 #include "tuner/options/budget.h"
 #include "tuner/options/tuning_options.h"
 #include "tuner/search/candidates.h"
+#include "tuner/search/phase.h"
 
 namespace tmm {
 
@@ -21,12 +22,9 @@ struct PendingProblem {
     Shape shape;
     // Place of the problem among the report's problems.
     std::size_t place = 0;
-    // An earlier run's decision, and whether it counts unless the search has changed since.
+    // An earlier run's decision.
     std::optional<TuningDatabase::Decision> earlier = {};
-    bool may_count = false;
-    // The decision was made with another driver or compiler, with kernels of an earlier text, or among other candidates: its winner races
-    // the first guesses, all of them measured anew, before anything else is.
-    bool races = false;
+    Phase phase = Phase::search;
     std::vector<Candidate> candidates = {};
     // Variants that the search will end with if the candidates are as fast as they are ordered; none where it will not end with any.
     std::vector<Candidate> likely_variants = {};

@@ -5,10 +5,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "db/store/measurement.h"
+#include "db/store/tuning_database.h"
 #include "generator/machine/device_info.h"
 #include "generator/machine/measured_rates.h"
 #include "generator/text/shapes_file.h"
@@ -33,27 +35,20 @@ struct ProblemReport {
     ProblemState state = ProblemState::not_reached;
     // An earlier run's budget ended before all candidates were measured.
     bool cut_before = false;
-    // The config is valid where the state is decided_before, decided, cut_short or predicted; the figures below are not valid where it is
-    // predicted.
-    KernelConfig config = {};
-    double median_us = 0;
+    // The winner with its times, why it won, and the number of candidates with an outcome, as the database has them. The config is valid
+    // where the state is decided_before, decided, cut_short or predicted, the times unless it is predicted. Without a winner the reason
+    // says why.
+    TuningDatabase::Decision decision = {};
     double error_ratio = -1;
-    // Medians of the default config and of the best of the other configs in the winner's own run-off; 0 where it had none.
-    double default_us = 0;
-    std::optional<KernelConfig> runner_up = {};
-    double runner_up_us = 0;
-    // The median of an earlier decision's config there; 0 where it took no part.
+    // The time of an earlier decision's winner in the same run-off; 0 where it took no part.
     double old_winner_us = 0;
-    // Candidates with an outcome, and how many of them this run measured.
-    int candidates = 0;
+    // Candidates that this run has measured.
     int measured_now = 0;
     // Candidates that were measured and can't win.
     std::map<Outcome, int> failed = {};
     // Configs that the search rejected before anything was measured, by reason, as --dry-run counts them. The map is empty where there was
     // no search.
     std::map<std::string, int> rejections = {};
-    // Says why this config won, or why there is no winner.
-    std::string reason = {};
 
     // Whether there is a verified winner.
     bool has_winner() const {
@@ -92,5 +87,14 @@ struct RunReport {
     // The status is done, no_winner or interrupted.
     ExitStatus status() const;
 };
+
+// "212 candidates measured, 3 failed: 2 spills, 1 wrong_result".
+std::string tally(int measured, const std::map<Outcome, int>& failed);
+
+// "; 6169 configs rejected before: 4210 not among the best predictions, 1500 …, 459 for 12 other reasons"; empty where there are none.
+std::string rejected_text(const std::map<std::string, int>& rejections);
+
+// Reasons and how often each was given, the most frequent first.
+std::vector<std::pair<std::string, int>> by_count(const std::map<std::string, int>& reasons);
 
 }  // namespace tmm

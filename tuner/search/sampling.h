@@ -1,4 +1,5 @@
-// How many samples a search takes: of each candidate by itself, and of the finalists beside each other.
+// How many samples a search takes of each candidate by itself and of the finalists next to each other, who these are, and when a search has
+// looked at enough candidates.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,8 @@
 #include "db/store/measurement.h"
 #include "generator/choice/search_space.h"
 #include "tuner/measure/timing.h"
-#include "tuner/worker/protocol.h"
+#include "tuner/run_off/race.h"
+#include "tuner/search/candidates.h"
 
 namespace tmm {
 
@@ -19,7 +21,16 @@ RunOffRequest run_off_request(bool emulated, Effort effort, double seconds);
 // Most finalists of a run-off.
 std::size_t finalist_places(bool emulated, Effort effort);
 
-// When a search has looked at enough candidates.
+// Times as many finalists where the device lowered its clock.
+inline constexpr std::size_t kPlacesWhereThrottled = 2;
+
+// Indices of the fastest candidates that passed, fastest first, and of the default config, candidate 0, where it passed. results[i] belongs
+// to candidates[i]; it is empty where that was not measured. Configs that share their tile hardly differ, so one tile gets half of the
+// places only, if there are others. And where the device lowered its clock under the load of the fastest, times that were taken one by one
+// say little: in one run-off, at one clock, tiles compare otherwise by several percent. There the places are twice as many, and one tile
+// gets an eighth of them.
+std::vector<std::size_t> pick_finalists(const std::vector<Candidate>& candidates, const std::vector<std::optional<Measurement>>& results,
+                                        std::size_t places);
 
 // A search ends when the chance that any candidate which is left is faster than the best so far by more than the margin is predicted to be
 // below `chance`, or, without a budget, once it has taken so long and has so many results.

@@ -2,220 +2,149 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
-#include <type_traits>
+#include <variant>
 
 #include "generator/text/text.h"
 
 namespace tmm {
-namespace {
 
 using Json = nlohmann::json;
 
-Json to_json(const GemmProblem& p) {
-    Json json = Json::object();
-    for (const ProblemField& field : kProblemFields) json[field.name] = field.get(p);
-    return json;
-}
+// The fields of each type, by which nlohmann-json reads and writes it. A message's name comes with its fields.
 
-GemmProblem problem_from(const Json& j) {
-    GemmProblem p;
+void to_json(Json& j, const GemmProblem& p) {
+    for (const ProblemField& field : kProblemFields) j[field.name] = field.get(p);
+}
+void from_json(const Json& j, GemmProblem& p) {
     for (const ProblemField& field : kProblemFields) {
         const i64 value = j.at(field.name);
         if (value < field.range.least || value > field.range.most)
             throw std::runtime_error(fmt::format("{} can't be {}", field.name, value));
         field.set(p, value);
     }
-    return p;
 }
 
-Json to_json(const DeviceInfo& d) {
-    return {{"name", d.name},
-            {"emulated", d.emulated},
-            {"compute_capability_major", d.compute_capability_major},
-            {"compute_capability_minor", d.compute_capability_minor},
-            {"sm_count", d.sm_count},
-            {"memory_bytes", d.memory_bytes},
-            {"l2_bytes", d.l2_bytes},
-            {"shared_bytes_per_block", d.shared_bytes_per_block},
-            {"shared_bytes_per_sm", d.shared_bytes_per_sm},
-            {"registers_per_sm", d.registers_per_sm},
-            {"max_threads_per_sm", d.max_threads_per_sm},
-            {"power_limit", d.power_limit},
-            {"driver_version", d.driver_version},
-            {"clock_khz", d.clock_khz},
-            {"memory_clock_khz", d.memory_clock_khz},
-            {"memory_bus_bits", d.memory_bus_bits}};
+void to_json(Json& j, const KernelConfig& config) {
+    j = to_text(config);
+}
+void from_json(const Json& j, KernelConfig& config) {
+    config = parse_config(j.get<std::string>());
 }
 
-DeviceInfo device_from(const Json& j) {
-    DeviceInfo d;
-    d.name = j.at("name");
-    d.emulated = j.at("emulated");
-    d.compute_capability_major = j.at("compute_capability_major");
-    d.compute_capability_minor = j.at("compute_capability_minor");
-    d.sm_count = j.at("sm_count");
-    d.memory_bytes = j.at("memory_bytes");
-    d.l2_bytes = j.at("l2_bytes");
-    d.shared_bytes_per_block = j.at("shared_bytes_per_block");
-    d.shared_bytes_per_sm = j.at("shared_bytes_per_sm");
-    d.registers_per_sm = j.at("registers_per_sm");
-    d.max_threads_per_sm = j.at("max_threads_per_sm");
-    d.power_limit = j.at("power_limit");
-    d.driver_version = j.at("driver_version");
-    d.clock_khz = j.at("clock_khz");
-    d.memory_clock_khz = j.at("memory_clock_khz");
-    d.memory_bus_bits = j.at("memory_bus_bits");
-    d.profile = profile_of(d);
-    return d;
+void to_json(Json& j, Outcome outcome) {
+    j = static_cast<int>(outcome);
 }
-
-Json to_json(const TimingOptions& t) {
-    return {{"sample_us", t.sample_us},     {"samples", t.samples},       {"total_us", t.total_us},
-            {"min_samples", t.min_samples}, {"warm_up_us", t.warm_up_us}, {"abandon_above_us", t.abandon_above_us},
-            {"bar_us", t.bar_us},           {"precision", t.precision}};
-}
-
-TimingOptions timing_from(const Json& j) {
-    return TimingOptions{.sample_us = j.at("sample_us"),
-                         .samples = j.at("samples"),
-                         .total_us = j.at("total_us"),
-                         .min_samples = j.at("min_samples"),
-                         .bar_us = j.at("bar_us"),
-                         .precision = j.at("precision"),
-                         .abandon_above_us = j.at("abandon_above_us"),
-                         .warm_up_us = j.at("warm_up_us")};
-}
-
-Outcome outcome_from(const Json& j) {
+void from_json(const Json& j, Outcome& outcome) {
     const int value = j.get<int>();
     if (value < 0 || value > static_cast<int>(Outcome::inaccurate)) throw std::runtime_error(fmt::format("unknown outcome {}", value));
-    return static_cast<Outcome>(value);
+    outcome = static_cast<Outcome>(value);
 }
 
-Json to_json(const Measurement& m) {
-    return {{"outcome", static_cast<int>(m.outcome)},
-            {"detail", m.detail},
-            {"median_us", m.median_us},
-            {"low_us", m.low_us},
-            {"high_us", m.high_us},
-            {"samples", m.samples},
-            {"error_ratio", m.error_ratio},
-            {"registers", m.registers},
-            {"spill_bytes", m.spill_bytes},
-            {"shared_bytes", m.shared_bytes},
-            {"workspace_bytes", m.workspace_bytes},
-            {"sm_clock_mhz", m.sm_clock_mhz},
-            {"throttled", m.throttled}};
+void to_json(Json& j, const MeasuredRates& rates) {
+    for (const RateField& field : kRateFields) j[field.name] = rates.*field.member;
 }
-
-Measurement measurement_from(const Json& j) {
-    Measurement m;
-    m.outcome = outcome_from(j.at("outcome"));
-    m.detail = j.at("detail");
-    m.median_us = j.at("median_us");
-    m.low_us = j.at("low_us");
-    m.high_us = j.at("high_us");
-    m.samples = j.at("samples");
-    m.error_ratio = j.at("error_ratio");
-    m.registers = j.at("registers");
-    m.spill_bytes = j.at("spill_bytes");
-    m.shared_bytes = j.at("shared_bytes");
-    m.workspace_bytes = j.at("workspace_bytes");
-    m.sm_clock_mhz = j.at("sm_clock_mhz");
-    m.throttled = j.at("throttled");
-    return m;
-}
-
-Json to_json(const MeasuredRates& rates) {
-    Json json = Json::object();
-    for (const RateField& field : kRateFields) json[field.name] = rates.*field.member;
-    return json;
-}
-
-MeasuredRates rates_from(const Json& j) {
-    MeasuredRates rates;
+void from_json(const Json& j, MeasuredRates& rates) {
     for (const RateField& field : kRateFields) rates.*field.member = j.at(field.name);
-    return rates;
 }
 
-// The member names the message; its value holds the fields.
-Json message(const PrepareRequest& r) {
-    return {{"prepare", {{"problem", to_json(r.problem)}, {"seed", r.seed}, {"search", r.search}}}};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(DeviceInfo, name, emulated, compute_capability_major, compute_capability_minor, sm_count, memory_bytes,
+                                   l2_bytes, shared_bytes_per_block, shared_bytes_per_sm, registers_per_sm, max_threads_per_sm, power_limit,
+                                   driver_version, clock_khz, memory_clock_khz, memory_bus_bits)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimingOptions, sample_us, samples, total_us, min_samples, warm_up_us, abandon_above_us, bar_us,
+                                   precision)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Measurement, outcome, detail, median_us, low_us, high_us, samples, error_ratio, registers, spill_bytes,
+                                   shared_bytes, workspace_bytes, sm_clock_mhz, throttled)
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PrepareRequest, problem, seed, search)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MeasureRequest, config, timing, search)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Prepared, rotation_sets)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunOffStep, index)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunOffDone::Finalist, outcome, detail, error_ratio, samples_us)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RunOffDone, finalists)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NotPrepared, detail)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(NotMeasured, detail)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Faulted, detail)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Failed, status, message)
+
+void to_json(Json& j, const RunOffRequest& r) {
+    j = {{"configs", r.configs},     {"rounds", r.rounds},     {"min_rounds", r.min_rounds},
+         {"sample_us", r.sample_us}, {"total_us", r.total_us}, {"settle_us", r.settle_us},
+         {"orders", r.orders},       {"margin", r.margin},     {"search", r.search}};
 }
-Json message(const MeasureRequest& r) {
-    return {{"measure", {{"config", to_text(r.config)}, {"timing", to_json(r.timing)}, {"search", r.search}}}};
+void from_json(const Json& j, RunOffRequest& r) {
+    r = {.configs = j.at("configs"),
+         .rounds = j.at("rounds"),
+         .min_rounds = j.at("min_rounds"),
+         .sample_us = j.at("sample_us"),
+         .total_us = j.at("total_us"),
+         .settle_us = j.at("settle_us"),
+         .orders = j.at("orders"),
+         .margin = j.at("margin"),
+         .search = j.at("search")};
+    if (!r.orders.empty() && r.orders.size() != r.configs.size()) throw std::runtime_error("not an order for each config");
 }
-Json message(const RunOffRequest& r) {
-    Json configs = Json::array();
-    for (const KernelConfig& config : r.configs) configs.push_back(to_text(config));
-    return {{"run_off",
-             {{"configs", configs},
-              {"rounds", r.rounds},
-              {"min_rounds", r.min_rounds},
-              {"sample_us", r.sample_us},
-              {"total_us", r.total_us},
-              {"settle_us", r.settle_us},
-              {"orders", r.orders},
-              {"margin", r.margin},
-              {"search", r.search}}}};
+void to_json(Json& j, const RatesRequest&) {
+    j = Json::object();
 }
-Json message(const RatesRequest&) {
-    return {{"rates", Json::object()}};
+void from_json(const Json&, RatesRequest&) {}
+void to_json(Json& j, const Measured& measured) {
+    j = measured.measurement;
 }
-Json message(const RatesMeasured& r) {
-    return {{"rates_measured", to_json(r.rates)}};
+void from_json(const Json& j, Measured& measured) {
+    j.get_to(measured.measurement);
 }
-Json message(const Hello& r) {
-    Json hello = to_json(r.device);
-    hello["is_slice"] = r.sharing.is_slice;
-    hello["other_processes"] = r.sharing.other_processes;
-    return {{"hello", hello}};
+void to_json(Json& j, const RatesMeasured& measured) {
+    j = measured.rates;
 }
-Json message(const Prepared& r) {
-    return {{"prepared", {{"rotation_sets", r.rotation_sets}}}};
+void from_json(const Json& j, RatesMeasured& measured) {
+    j.get_to(measured.rates);
 }
-Json message(const Measured& r) {
-    return {{"measured", to_json(r.measurement)}};
+void to_json(Json& j, const Hello& hello) {
+    j = hello.device;
+    j["is_slice"] = hello.sharing.is_slice;
+    j["other_processes"] = hello.sharing.other_processes;
 }
-Json message(const RunOffStep& r) {
-    return {{"run_off_step", {{"index", r.index}}}};
-}
-Json message(const RunOffDone& r) {
-    Json finalists = Json::array();
-    for (const auto& f : r.finalists)
-        finalists.push_back(
-            {{"outcome", static_cast<int>(f.outcome)}, {"detail", f.detail}, {"error_ratio", f.error_ratio}, {"samples_us", f.samples_us}});
-    return {{"run_off_done", {{"finalists", finalists}}}};
-}
-Json message(const NotPrepared& r) {
-    return {{"not_prepared", {{"detail", r.detail}}}};
-}
-Json message(const NotMeasured& r) {
-    return {{"not_measured", {{"detail", r.detail}}}};
-}
-Json message(const Faulted& r) {
-    return {{"faulted", {{"detail", r.detail}}}};
-}
-Json message(const Failed& r) {
-    return {{"failed", {{"status", static_cast<int>(r.status)}, {"message", r.message}}}};
+void from_json(const Json& j, Hello& hello) {
+    j.get_to(hello.device);
+    hello.device.profile = profile_of(hello.device);
+    hello.sharing = {.is_slice = j.value("is_slice", false), .other_processes = j.value("other_processes", 0)};
 }
 
-template <typename Variant>
-std::string encode_any(const Variant& value) {
+namespace {
+
+// The messages' names, in the order of the variants.
+constexpr std::array<std::string_view, std::variant_size_v<Request>> kRequests = {"prepare", "measure", "run_off", "rates"};
+constexpr std::array<std::string_view, std::variant_size_v<Reply>> kReplies = {
+    "hello", "prepared", "measured", "rates_measured", "run_off_step", "run_off_done", "not_prepared", "not_measured", "faulted", "failed"};
+
+// A message is an object with one member, whose name is the message's and whose value has its fields.
+template <class Messages>
+std::string encode_any(const Messages& messages, const auto& names) {
+    Json json;
+    std::visit([&](const auto& message) { json[std::string(names[messages.index()])] = message; }, messages);
     // A compiler's log need not be UTF-8.
-    return std::visit([](const auto& alternative) { return message(alternative); }, value)
-        .dump(-1, ' ', false, Json::error_handler_t::replace);
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-// Calls read(name, fields) for the line's only member.
-template <typename Read>
-auto decode_any(std::string_view line, Read read) {
+template <class Messages, std::size_t index = 0>
+Messages message_named(const std::string& name, const Json& fields, std::string_view what, const auto& names) {
+    if constexpr (index == std::variant_size_v<Messages>) {
+        throw std::runtime_error(fmt::format("unknown {} '{}'", what, name));
+    } else {
+        if (name == names[index]) return fields.get<std::variant_alternative_t<index, Messages>>();
+        return message_named<Messages, index + 1>(name, fields, what, names);
+    }
+}
+
+template <class Messages>
+Messages decode_any(std::string_view line, std::string_view what, const auto& names) {
     try {
         const Json json = Json::parse(line);
         if (!json.is_object() || json.size() != 1) throw std::runtime_error("a message is an object with one member");
-        return read(json.begin().key(), json.begin().value());
+        return message_named<Messages>(json.begin().key(), json.begin().value(), what, names);
     } catch (const std::exception& error) {
         throw std::runtime_error(fmt::format("not a message of the tuner's protocol: {}: \"{}\"", error.what(), line.substr(0, 120)));
     }
@@ -224,63 +153,16 @@ auto decode_any(std::string_view line, Read read) {
 }  // namespace
 
 std::string encode(const Request& request) {
-    return encode_any(request);
+    return encode_any(request, kRequests);
 }
 std::string encode(const Reply& reply) {
-    return encode_any(reply);
+    return encode_any(reply, kReplies);
 }
-
 Request decode_request(std::string_view line) {
-    return decode_any(line, [](const std::string& name, const Json& j) -> Request {
-        if (name == "prepare")
-            return PrepareRequest{.problem = problem_from(j.at("problem")), .seed = j.at("seed"), .search = j.at("search")};
-        if (name == "measure")
-            return MeasureRequest{
-                .config = parse_config(j.at("config").get<std::string>()), .timing = timing_from(j.at("timing")), .search = j.at("search")};
-        if (name == "run_off") {
-            RunOffRequest r{.configs = {},
-                            .rounds = j.at("rounds"),
-                            .min_rounds = j.at("min_rounds"),
-                            .sample_us = j.at("sample_us"),
-                            .total_us = j.at("total_us"),
-                            .settle_us = j.at("settle_us"),
-                            .orders = j.at("orders").get<std::vector<int>>(),
-                            .margin = j.at("margin"),
-                            .search = j.at("search")};
-            if (!r.orders.empty() && r.orders.size() != j.at("configs").size()) throw std::runtime_error("not an order for each config");
-            for (const Json& config : j.at("configs")) r.configs.push_back(parse_config(config.get<std::string>()));
-            return r;
-        }
-        if (name == "rates") return RatesRequest{};
-        throw std::runtime_error(fmt::format("unknown request '{}'", name));
-    });
+    return decode_any<Request>(line, "request", kRequests);
 }
-
 Reply decode_reply(std::string_view line) {
-    return decode_any(line, [](const std::string& name, const Json& j) -> Reply {
-        if (name == "hello") {
-            return Hello{.device = device_from(j),
-                         .sharing = {.is_slice = j.value("is_slice", false), .other_processes = j.value("other_processes", 0)}};
-        }
-        if (name == "prepared") return Prepared{.rotation_sets = j.at("rotation_sets")};
-        if (name == "measured") return Measured{.measurement = measurement_from(j)};
-        if (name == "rates_measured") return RatesMeasured{.rates = rates_from(j)};
-        if (name == "run_off_step") return RunOffStep{.index = j.at("index")};
-        if (name == "run_off_done") {
-            RunOffDone r;
-            for (const Json& f : j.at("finalists"))
-                r.finalists.push_back({.outcome = outcome_from(f.at("outcome")),
-                                       .detail = f.at("detail"),
-                                       .error_ratio = f.at("error_ratio"),
-                                       .samples_us = f.at("samples_us").get<std::vector<double>>()});
-            return r;
-        }
-        if (name == "not_prepared") return NotPrepared{.detail = j.at("detail")};
-        if (name == "not_measured") return NotMeasured{.detail = j.at("detail")};
-        if (name == "faulted") return Faulted{.detail = j.at("detail")};
-        if (name == "failed") return Failed{.status = static_cast<ExitStatus>(j.at("status").get<int>()), .message = j.at("message")};
-        throw std::runtime_error(fmt::format("unknown reply '{}'", name));
-    });
+    return decode_any<Reply>(line, "reply", kReplies);
 }
 
 }  // namespace tmm

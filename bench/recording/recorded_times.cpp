@@ -16,7 +16,6 @@
 #include "tuner/worker/protocol.h"
 
 namespace tmm::bench {
-
 namespace {
 
 constexpr std::string_view kDevice = "# ";
@@ -62,6 +61,17 @@ bool take_line(std::string_view line, RecordedTimes& recorded) {
     return true;
 }
 
+constexpr const char* kRemedy = "name a file that can be read and written";
+
+std::string content_of(std::FILE* stream, const std::filesystem::path& file) {
+    std::string text;
+    std::array<char, 1 << 16> part;
+    std::rewind(stream);
+    while (const std::size_t count = std::fread(part.data(), 1, part.size(), stream)) text.append(part.data(), count);
+    if (std::ferror(stream) != 0) throw Error(ExitStatus::bad_input, std::strerror(errno), file.string(), kRemedy);
+    return text;
+}
+
 }  // namespace
 
 std::string device_line(const DeviceInfo& device) {
@@ -99,21 +109,6 @@ RecordedTimes parse_recorded_times(std::string_view text, const std::string& nam
     }
     return recorded;
 }
-
-namespace {
-
-constexpr const char* kRemedy = "name a file that can be read and written";
-
-std::string content_of(std::FILE* stream, const std::filesystem::path& file) {
-    std::string text;
-    std::array<char, 1 << 16> part;
-    std::rewind(stream);
-    while (const std::size_t count = std::fread(part.data(), 1, part.size(), stream)) text.append(part.data(), count);
-    if (std::ferror(stream) != 0) throw Error(ExitStatus::bad_input, std::strerror(errno), file.string(), kRemedy);
-    return text;
-}
-
-}  // namespace
 
 RecordingFile::RecordingFile(const std::filesystem::path& file, const DeviceInfo& device) : file_(file) {
     stream_.reset(std::fopen(file.c_str(), "a+b"));

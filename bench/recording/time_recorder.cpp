@@ -26,16 +26,15 @@
 #include "generator/choice/validity.h"
 #include "generator/text/text.h"
 #include "tuner/compiling/candidate_compiler.h"
-#include "tuner/compiling/search_compiler.h"
+#include "tuner/compiling/compile_processes.h"
 #include "tuner/measure/timing.h"
-#include "tuner/options/budget.h"
+#include "tuner/options/tuning_options.h"
 #include "tuner/search/candidates.h"
-#include "tuner/search/compiled_code_checks.h"
+#include "tuner/search/compile_queue.h"
 #include "tuner/search/variants.h"
 #include "tuner/worker/worker_process.h"
 
 namespace tmm::bench {
-
 namespace {
 
 // So many of the fastest are timed beside each other, and these times are recorded.
@@ -203,11 +202,6 @@ private:
         return lacking > 0;
     }
 
-    bool compiled(const Candidate& candidate) const {
-        return std::all_of(candidate.kernels.begin(), candidate.kernels.end(),
-                           [this](const PlannedKernel* kernel) { return compiler_.result(kernel->identity).has_value(); });
-    }
-
     void measure_all(Recording& r) {
         std::vector<std::size_t> missing;
         for (std::size_t i = 0; i < r.results.size(); ++i)
@@ -215,7 +209,8 @@ private:
         int seen = 0;
         prepared_.clear();
         while (!missing.empty() && !is_over()) {
-            const auto ready = std::find_if(missing.begin(), missing.end(), [&](std::size_t i) { return compiled(r.candidates[i]); });
+            const auto ready =
+                std::find_if(missing.begin(), missing.end(), [&](std::size_t i) { return is_compiled(compiler_, r.candidates[i]); });
             if (ready == missing.end()) {
                 const auto start = SteadyClock::now();
                 seen = compiler_.wait_for_more(seen, kPoll_s);
@@ -224,9 +219,7 @@ private:
             }
             const std::size_t i = *ready;
             missing.erase(ready);
-            std::vector<CandidateCompiler::Result> kernels;
-            for (const PlannedKernel* kernel : r.candidates[i].kernels) kernels.push_back(*compiler_.result(kernel->identity));
-            auto result = rejection(r.candidates[i], kernels, worker_.device(), i == 0);
+            auto result = rejection(r.candidates[i], results_of(compiler_, r.candidates[i]), worker_.device(), i == 0);
             if (!result) result = measure(r, r.candidates[i].config);
             if (!result) continue;
             if (result->outcome == Outcome::ok && (r.best_us == 0 || result->median_us < r.best_us)) r.best_us = result->median_us;
@@ -274,11 +267,7 @@ private:
 
     // Returns false where it came to no end.
     bool hold_run_off(const Recording& r) {
-        std::vector<std::size_t> fastest;
-        for (std::size_t i = 0; i < r.results.size(); ++i)
-            if (r.results[i] && r.results[i]->outcome == Outcome::ok && r.results[i]->median_us > 0) fastest.push_back(i);
-        std::stable_sort(fastest.begin(), fastest.end(),
-                         [&](std::size_t a, std::size_t b) { return r.results[a]->median_us < r.results[b]->median_us; });
+        std::vector<std::size_t> fastest = fastest_first(r.results);
         fastest.resize(std::min(fastest.size(), kRunOffPlaces));
         if (fastest.empty() || !prepare(r)) return false;
         RunOffRequest request = run_off_request(worker_.device().emulated);
@@ -310,6 +299,28 @@ private:
     // The shape whose operands the worker holds.
     std::string prepared_;
 };
+
+constexpr std::size_t kBest = 256;
+constexpr std::size_t kOthers = 40;
+// The emulated device's times say nothing, and its kernels take long to compile.
+constexpr std::size_t kBestEmulated = 12;
+constexpr std::size_t kOthersEmulated = 4;
+// So many of the best are recorded with overlap and without, as many as a search measures.
+constexpr std::size_t kBothWays = 64;
+// Others must be predicted to come within this factor of the best: the slowest kernels take seconds.
+constexpr double kSlowest = 12;
+
+// FNV-1a, 64 bits: an order that says nothing of how fast a config is.
+std::uint64_t lot_of(const KernelConfig& config) {
+    std::uint64_t hash = 14695981039346656037ULL;
+    for (const char c : fields_text(config)) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+    return hash;
+}
+
+KernelConfig without_overlap(KernelConfig config) {
+    config.overlap = 0;
+    return config;
+}
 
 }  // namespace
 
@@ -360,32 +371,6 @@ ExitStatus record_times(const std::vector<Shape>& listed, const RecordingOptions
     if (interrupt.requested()) return ExitStatus::interrupted;
     return whole == shapes.size() ? ExitStatus::done : ExitStatus::no_winner;
 }
-
-namespace {
-
-constexpr std::size_t kBest = 256;
-constexpr std::size_t kOthers = 40;
-// The emulated device's times say nothing, and its kernels take long to compile.
-constexpr std::size_t kBestEmulated = 12;
-constexpr std::size_t kOthersEmulated = 4;
-// So many of the best are recorded with overlap and without, as many as a search measures.
-constexpr std::size_t kBothWays = 64;
-// Others must be predicted to come within this factor of the best: the slowest kernels take seconds.
-constexpr double kSlowest = 12;
-
-// FNV-1a, 64 bits: an order that says nothing of how fast a config is.
-std::uint64_t lot_of(const KernelConfig& config) {
-    std::uint64_t hash = 14695981039346656037ULL;
-    for (const char c : fields_text(config)) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
-    return hash;
-}
-
-KernelConfig without_overlap(KernelConfig config) {
-    config.overlap = 0;
-    return config;
-}
-
-}  // namespace
 
 std::vector<KernelConfig> configs_to_record(const GemmProblem& problem, const DeviceInfo& device) {
     const std::size_t most = device.emulated ? kBestEmulated : kBest;

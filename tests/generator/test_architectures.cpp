@@ -23,7 +23,7 @@
 #include "generator/text/text.h"
 #include "tests/support/slice.h"
 #include "tuner/search/candidates.h"
-#include "tuner/search/compiled_code_checks.h"
+#include "tuner/search/compile_queue.h"
 
 using namespace tmm;
 

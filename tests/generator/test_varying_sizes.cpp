@@ -205,7 +205,7 @@ TEST_CASE("a decision from fewer results than a sample size's search ends with d
         open.shape.problem = problem;
         open.shape.is_sample_size = is_sample_size;
         open.earlier = TuningDatabase::Decision{.config = all.front().config, .search_hash = hash};
-        make_ready(open, {}, options, device, book, database);
+        prepare_candidates(open, {}, options, device, book, database);
         return reusable_result_of(database, open, options, device, book) == ReusableResult::counts;
     };
     CHECK(counts_after(40, false, Effort::normal));

@@ -20,7 +20,6 @@
 #include "generator/kernel/template_files.h"
 #include "tests/support/temporary_directory.h"
 #include "tuner/compiling/compile_processes.h"
-#include "tuner/compiling/search_compiler.h"
 
 using namespace tmm;
 using tmm::testing::TemporaryDirectory;

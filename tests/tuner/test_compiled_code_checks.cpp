@@ -4,7 +4,7 @@
 #include "generator/machine/assumed_device.h"
 #include "generator/text/shapes_file.h"
 #include "generator/text/text.h"
-#include "tuner/search/compiled_code_checks.h"
+#include "tuner/search/compile_queue.h"
 
 using namespace tmm;
 

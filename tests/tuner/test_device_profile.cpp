@@ -17,7 +17,7 @@
 #include "tests/support/database_fixture.h"
 #include "tests/support/kernels/planted_testing.h"
 #include "tmm/checks/ceilings/args.h"
-#include "tuner/measure/measure_rates.h"
+#include "tuner/measure/ceilings.h"
 #include "tuner/run/device_profile.h"
 
 using namespace tmm;

@@ -1,7 +1,7 @@
 // The time that a run is said to have left, while its problems tell how long they take.
 #include <doctest/doctest.h>
 
-#include "tuner/progress/eta.h"
+#include "tuner/progress/progress.h"
 
 using namespace tmm;
 

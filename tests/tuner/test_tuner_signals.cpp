@@ -9,7 +9,7 @@
 
 #include "tests/support/kernels/planted_testing.h"
 #include "tuner/search/earlier_decision.h"
-#include "tuner/worker/worker_exit.h"
+#include "tuner/worker/worker_connection.h"
 
 using namespace tmm;
 using namespace tuner_testing;

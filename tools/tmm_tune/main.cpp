@@ -56,7 +56,8 @@ void say_what_lacks(const RunReport& report) {
     const std::vector<const ProblemReport*> lacking = report.without_winner();
     if (report.interrupted || lacking.empty()) return;
     const std::string others = lacking.size() > 1 ? fmt::format(", like {} more", lacking.size() - 1) : "";
-    fmt::print(stderr, "tmm-tune: {} has no verified winner{}: {}\n", to_text(lacking.front()->shape), others, lacking.front()->decision.reason);
+    fmt::print(stderr, "tmm-tune: {} has no verified winner{}: {}\n", to_text(lacking.front()->shape), others,
+               lacking.front()->decision.reason);
 }
 
 ExitStatus tune(const std::vector<Shape>& shapes, const TuningOptions& options, const Output& output, const Interrupt& interrupt) {

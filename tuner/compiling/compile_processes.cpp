@@ -2,20 +2,25 @@
 
 #include <fmt/format.h>
 #include <malloc.h>
+#include <sched.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <fstream>
+#include <limits>
 #include <stdexcept>
+#include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "generator/compile/compile_attempts.h"
 #include "generator/kernel/template_files.h"
-#include "tuner/worker/worker_exit.h"
+#include "tuner/worker/worker_connection.h"
 
 namespace tmm {
-
 namespace {
 
 // Opening NVRTC takes a fraction of a second, and longer where the disk is slow.
@@ -39,6 +44,84 @@ CompileReply answer_to(const std::string& line, const Compiler& compiler) {
     } catch (const std::exception& error) {
         return CompilerBroken{.message = error.what()};
     }
+}
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kDigits = "0123456789abcdef";
+
+std::string hex(const std::vector<std::byte>& bytes) {
+    std::string text;
+    text.reserve(2 * bytes.size());
+    for (const std::byte byte : bytes) {
+        text += kDigits[std::to_integer<unsigned>(byte >> 4)];
+        text += kDigits[std::to_integer<unsigned>(byte & std::byte{15})];
+    }
+    return text;
+}
+
+std::vector<std::byte> bytes_from(const std::string& text) {
+    const auto digit = [&](std::size_t i) {
+        const auto value = kDigits.find(text.at(i));
+        if (value == std::string_view::npos) throw std::runtime_error("an image is written in hex digits");
+        return static_cast<unsigned>(value);
+    };
+    std::vector<std::byte> bytes(text.size() / 2);
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(digit(2 * i) << 4 | digit(2 * i + 1));
+    return bytes;
+}
+
+Json to_json(const CompilerReady& ready) {
+    return {{"ready", ready.templates}};
+}
+Json to_json(const CompiledKernel& kernel) {
+    return {{"image", hex(kernel.image)}, {"registers", kernel.registers}, {"spill_bytes", kernel.spill_bytes}, {"log", kernel.log}};
+}
+Json to_json(const CompileFailure& failure) {
+    return {{"failure", failure.log}};
+}
+Json to_json(const CompilerBroken& broken) {
+    return {{"broken", broken.message}};
+}
+
+// What a compiler says need not be UTF-8.
+std::string line_of(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// The emulated device's compilers are large.
+constexpr int kMostHostCompilers = 12;
+// A process that compiles keeps 80 to 150 MB; the largest kernels take twice that for a moment.
+constexpr std::int64_t kBytesOfProcess = 256LL << 20;
+
+int usable_cores() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(CPU_COUNT(&set), 1);
+    return std::max(static_cast<int>(std::thread::hardware_concurrency()), 1);
+}
+
+std::int64_t number_in(const char* file) {
+    std::ifstream stream(file);
+    std::int64_t number = 0;
+    return stream >> number ? number : 0;
+}
+
+// What a container's limit leaves, where there is one.
+std::int64_t bytes_left_in_group() {
+    const std::int64_t most = number_in("/sys/fs/cgroup/memory.max");
+    if (most <= 0) return std::numeric_limits<std::int64_t>::max();
+    return std::max<std::int64_t>(most - number_in("/sys/fs/cgroup/memory.current"), 1);
+}
+
+std::int64_t free_bytes() {
+    std::ifstream stream("/proc/meminfo");
+    std::string word;
+    while (stream >> word) {
+        std::int64_t kilobytes = 0;
+        if (word == "MemAvailable:" && stream >> kilobytes) return std::min(kilobytes << 10, bytes_left_in_group());
+    }
+    return 0;
 }
 
 }  // namespace
@@ -192,53 +275,6 @@ int serve_compiler(int compute_capability) {
     return 0;
 }
 
-namespace {
-
-using Json = nlohmann::json;
-
-constexpr std::string_view kDigits = "0123456789abcdef";
-
-std::string hex(const std::vector<std::byte>& bytes) {
-    std::string text;
-    text.reserve(2 * bytes.size());
-    for (const std::byte byte : bytes) {
-        text += kDigits[std::to_integer<unsigned>(byte >> 4)];
-        text += kDigits[std::to_integer<unsigned>(byte & std::byte{15})];
-    }
-    return text;
-}
-
-std::vector<std::byte> bytes_from(const std::string& text) {
-    const auto digit = [&](std::size_t i) {
-        const auto value = kDigits.find(text.at(i));
-        if (value == std::string_view::npos) throw std::runtime_error("an image is written in hex digits");
-        return static_cast<unsigned>(value);
-    };
-    std::vector<std::byte> bytes(text.size() / 2);
-    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(digit(2 * i) << 4 | digit(2 * i + 1));
-    return bytes;
-}
-
-Json to_json(const CompilerReady& ready) {
-    return {{"ready", ready.templates}};
-}
-Json to_json(const CompiledKernel& kernel) {
-    return {{"image", hex(kernel.image)}, {"registers", kernel.registers}, {"spill_bytes", kernel.spill_bytes}, {"log", kernel.log}};
-}
-Json to_json(const CompileFailure& failure) {
-    return {{"failure", failure.log}};
-}
-Json to_json(const CompilerBroken& broken) {
-    return {{"broken", broken.message}};
-}
-
-// What a compiler says need not be UTF-8.
-std::string line_of(const Json& json) {
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-}  // namespace
-
 std::string encode(const KernelSource& source) {
     return line_of({{"name", source.name}, {"text", source.text}});
 }
@@ -259,6 +295,21 @@ CompileReply decode_compile_reply(std::string_view line) {
     if (j.contains("broken")) return CompilerBroken{.message = j.at("broken")};
     return CompiledKernel{
         .image = bytes_from(j.at("image")), .registers = j.at("registers"), .spill_bytes = j.at("spill_bytes"), .log = j.at("log")};
+}
+
+int compile_processes(int cores, std::int64_t free_bytes) {
+    // Others need memory, too.
+    const std::int64_t fit = free_bytes > 0 ? free_bytes / 2 / kBytesOfProcess : cores;
+    return static_cast<int>(std::clamp<std::int64_t>(fit, 1, std::max(cores, 1)));
+}
+
+SearchCompiler make_search_compiler(const DeviceInfo& device, int spared_cores) {
+    const int cores = std::max(usable_cores() - spared_cores, 1);
+    if (device.emulated) return {.compiler = make_compiler(device), .threads = std::min(cores, kMostHostCompilers)};
+    const int processes = compile_processes(cores, free_bytes());
+    return {.compiler = std::make_shared<const CompileProcesses>(
+                CompileProcessOptions{.compute_capability = device.compute_capability(), .most = processes}),
+            .threads = processes};
 }
 
 }  // namespace tmm

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -69,7 +70,6 @@ private:
 int serve_compiler(int compute_capability);
 
 // The messages between the tuner and its compiling processes: one JSON object a line, over a pipe in either direction.
-
 // The process's first message. templates: a hash of the template files that it compiles with.
 struct CompilerReady {
     std::string templates;
@@ -87,5 +87,19 @@ KernelSource decode_source(std::string_view line);
 std::string encode(const CompileReply& reply);
 // Both throw std::exception where the line makes no sense.
 CompileReply decode_compile_reply(std::string_view line);
+
+// What compiles a search's kernels, and how many at once.
+
+struct SearchCompiler {
+    std::shared_ptr<const Compiler> compiler;
+    // Compilations at once.
+    int threads = 1;
+};
+
+// For a GPU: processes, one for each core that this process may use beyond those spared, as far as memory reaches.
+SearchCompiler make_search_compiler(const DeviceInfo& device, int spared_cores = 0);
+
+// Processes that so many cores and bytes of free memory are enough for; one at least. free_bytes: 0 where nobody knows.
+int compile_processes(int cores, std::int64_t free_bytes);
 
 }  // namespace tmm

@@ -18,22 +18,6 @@
 #include "tuner/measure/timing.h"
 
 namespace tmm {
-
-std::string_view name_of(Unit arithmetic) {
-    switch (arithmetic) {
-        case Unit::ffma: return "ffma";
-        case Unit::tf32: return "tf32";
-        case Unit::f16: return "f16";
-        case Unit::bf16: return "bf16";
-    }
-    return "?";
-}
-
-double DeviceCeilings::flop_per_us(Unit arithmetic) const {
-    const auto found = multiplying.find(arithmetic);
-    return found == multiplying.end() ? 0 : found->second.flop_per_us;
-}
-
 namespace {
 
 constexpr std::int64_t kReadBytesEmulated = 1 << 16;
@@ -200,7 +184,30 @@ Swept best_of(std::vector<Swept> swept, const Sweep& sweep) {
     return *std::min_element(swept.begin(), swept.end(), [](const Swept& x, const Swept& y) { return x.us < y.us; });
 }
 
+// Together with what comes before a clock settles, this makes less than two seconds on a GPU.
+constexpr CeilingOptions kQuick{.settle = {.least_seconds = 0.1, .most_seconds = 0.2},
+                                .sample_us = 300,
+                                .samples = 9,
+                                .read_bytes = std::int64_t{1} << 29,
+                                .quick = true};
+constexpr double kFlopOfFma = 2;
+
 }  // namespace
+
+std::string_view name_of(Unit arithmetic) {
+    switch (arithmetic) {
+        case Unit::ffma: return "ffma";
+        case Unit::tf32: return "tf32";
+        case Unit::f16: return "f16";
+        case Unit::bf16: return "bf16";
+    }
+    return "?";
+}
+
+double DeviceCeilings::flop_per_us(Unit arithmetic) const {
+    const auto found = multiplying.find(arithmetic);
+    return found == multiplying.end() ? 0 : found->second.flop_per_us;
+}
 
 struct CeilingSweep::Kernels {
     struct Entry {
@@ -406,6 +413,22 @@ void CeilingSweep::measure_launching(DeviceCeilings& ceilings) const {
         best_of({{.launch = {}, .record = record}},
                 {.round = emulated ? kGapLaunchesEmulated : kGapLaunches, .sample_us = 0, .settle = options_.settle, .samples = samples()});
     ceilings.launch_gap_us = gap.us;
+}
+
+MeasuredRates measure_rates(const std::shared_ptr<Device>& device) {
+    const CeilingSweep sweep(device, {Unit::ffma, Unit::bf16}, kQuick);
+    MeasuredRates rates;
+    // The first to run brings an idle device to its clock.
+    if (const std::optional<FlopRate> one_sm = sweep.measure_one_sm(Unit::ffma)) rates.fmas_of_one_sm = one_sm->flop_per_us / kFlopOfFma;
+    const DeviceCeilings ceilings = sweep.measure();
+    rates.read_bytes = ceilings.read_bytes_per_us;
+    rates.fmas = ceilings.flop_per_us(Unit::ffma) / kFlopOfFma;
+    if (const auto mma = ceilings.multiplying.find(Unit::bf16); mma != ceilings.multiplying.end()) {
+        rates.mma_16 = mma->second.flop_per_us / kFlopOfFma;
+        rates.mma_clock = mma->second.clock_mhz;
+    }
+    rates.launch_gap = ceilings.launch_gap_us;
+    return rates;
 }
 
 }  // namespace tmm

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "generator/kernel/kernel_source.h"
+#include "generator/machine/measured_rates.h"
 #include "runtime/device/device.h"
 #include "tuner/measure/timing.h"
 
@@ -51,7 +52,6 @@ struct DeviceCeilings {
 
 // Measures the highest rates that the device can reach, by kernels that do one thing only (templates/tmm/checks/ceilings/kernels.cuh and
 // ceilings/mma.cuh), each launched in many shapes.
-
 // The launch shape of a swept kernel.
 struct CeilingLaunch {
     // Loads that a thread has under way, or chains that a thread or warp has.
@@ -125,5 +125,10 @@ private:
     CeilingOptions options_;
     std::unique_ptr<Kernels> kernels_;
 };
+
+// Measures in a second or two what predictions take of a device itself.
+// Throws Error where kernels do not compile or memory is short, DeviceFault where the device is lost. Whether the rates are to be trusted
+// is for the caller to ask (why_untrusted).
+MeasuredRates measure_rates(const std::shared_ptr<Device>& device);
 
 }  // namespace tmm

@@ -6,7 +6,6 @@
 #include <iterator>
 
 namespace tmm {
-
 namespace {
 
 constexpr std::size_t kWindow = 5;
@@ -19,47 +18,7 @@ bool still_falling(const std::vector<double>& times) {
     return quantile({end - window, end}, 0.5) < kStillFalling * quantile({end - 2 * window, end - window}, 0.5);
 }
 
-}  // namespace
-
-void settle(const std::vector<Sampler>& samplers, const SettleOptions& options) {
-    if (samplers.empty()) return;
-    const auto start = std::chrono::steady_clock::now();
-    std::vector<double> times;
-    while (true) {
-        for (std::size_t i = 0; i < samplers.size(); ++i) {
-            const double time = samplers[i]();
-            if (i == 0) times.push_back(time);
-        }
-        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-        if (seconds >= options.most_seconds || (seconds >= options.least_seconds && !still_falling(times))) return;
-    }
-}
-
-namespace {
-
 constexpr int kMostLaunches = 4096;
-
-}  // namespace
-
-// The first replay finds cold instruction caches and clocks.
-double screening_time(const Recorded& recorded) {
-    double fastest = recorded.sample();
-    const int more = fastest * recorded.launches < 5000 ? 3 : 1;
-    for (int i = 0; i < more; ++i) fastest = std::min(fastest, recorded.sample());
-    return fastest;
-}
-
-int launches_for(double sample_us, double launch_us, int sets) {
-    const double rounds = std::ceil(sample_us / std::max(launch_us * sets, 1e-3));
-    const double most = std::max(1.0, std::floor(static_cast<double>(kMostLaunches) / sets));
-    return sets * static_cast<int>(std::clamp(rounds, 1.0, most));
-}
-
-Sampler sampler_of(const std::shared_ptr<Recorded>& recorded) {
-    return [recorded] { return recorded->sample(); };
-}
-
-namespace {
 
 // A graph longer than this costs more to build than its sample is worth.
 constexpr int kMaxLaunches = 512;
@@ -89,6 +48,38 @@ bool is_decided(const std::vector<double>& samples, const TimingOptions& options
 }
 
 }  // namespace
+
+void settle(const std::vector<Sampler>& samplers, const SettleOptions& options) {
+    if (samplers.empty()) return;
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<double> times;
+    while (true) {
+        for (std::size_t i = 0; i < samplers.size(); ++i) {
+            const double time = samplers[i]();
+            if (i == 0) times.push_back(time);
+        }
+        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        if (seconds >= options.most_seconds || (seconds >= options.least_seconds && !still_falling(times))) return;
+    }
+}
+
+// The first replay finds cold instruction caches and clocks.
+double screening_time(const Recorded& recorded) {
+    double fastest = recorded.sample();
+    const int more = fastest * recorded.launches < 5000 ? 3 : 1;
+    for (int i = 0; i < more; ++i) fastest = std::min(fastest, recorded.sample());
+    return fastest;
+}
+
+int launches_for(double sample_us, double launch_us, int sets) {
+    const double rounds = std::ceil(sample_us / std::max(launch_us * sets, 1e-3));
+    const double most = std::max(1.0, std::floor(static_cast<double>(kMostLaunches) / sets));
+    return sets * static_cast<int>(std::clamp(rounds, 1.0, most));
+}
+
+Sampler sampler_of(const std::shared_ptr<Recorded>& recorded) {
+    return [recorded] { return recorded->sample(); };
+}
 
 double quantile(std::vector<double> values, double q) {
     if (values.empty()) return 0;

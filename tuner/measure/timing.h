@@ -41,8 +41,6 @@ int launches_for(double sample_us, double launch_us, int sets);
 
 Sampler sampler_of(const std::shared_ptr<Recorded>& recorded);
 
-// Device time of a plan: launches recorded as a graph over rotated operands, replayed until the median is steady.
-
 // All times are in microseconds of device time.
 struct TimingOptions {
     // A sample lasts at least this long, by holding as many launches as that takes.

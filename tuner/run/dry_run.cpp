@@ -13,7 +13,7 @@
 #include "generator/text/text.h"
 #include "runtime/device/device.h"
 #include "tuner/options/shard.h"
-#include "tuner/run/report_text.h"
+#include "tuner/run/report.h"
 #include "tuner/search/candidates.h"
 #include "tuner/search/run_report.h"
 #include "tuner/worker/worker_process.h"

@@ -9,7 +9,7 @@
 #include "base/text/side_by_side.h"
 #include "generator/problem/matrix_layout.h"
 #include "tuner/compiling/candidate_compiler.h"
-#include "tuner/compiling/search_compiler.h"
+#include "tuner/compiling/compile_processes.h"
 #include "tuner/search/earlier_decision.h"
 #include "tuner/search/pending_problem.h"
 #include "tuner/search/tune_problem.h"
@@ -85,7 +85,7 @@ void GroupWork::run(const std::atomic<bool>& stop) {
         Turn turn;
         const auto mine = take(turn);
         if (!mine) return;
-        PendingProblem& problem = group_.open[*mine];
+        PendingProblem& problem = group_.pending[*mine];
         if (problem.phase == Phase::recall && report_earlier(problem, turn)) continue;
         if (!context_)
             context_.reset(new SearchContext{.number = number_,
@@ -136,7 +136,7 @@ void GroupWork::make_candidates_of(PendingProblem& problem, const Turn& turn, Tu
         group_.made.notify_all();
     };
     try {
-        make_ready(problem, turn, options_, group_.environment.device, group_.book, database);
+        prepare_candidates(problem, turn, options_, group_.environment.device, group_.book, database);
     } catch (...) {
         done();
         throw;
@@ -152,7 +152,7 @@ std::optional<std::size_t> GroupWork::take(Turn& turn) {
     const DeviceInfo& device = group_.environment.device;
     turn = budget_.turn(group_.turns_left() / workers, device.emulated ? 0.2 : 1);
     std::size_t mine = group_.next;
-    if (mine < group_.open.size()) {
+    if (mine < group_.pending.size()) {
         ++group_.next;
     } else if (!group_.again.empty()) {
         mine = group_.again.front();
@@ -160,7 +160,7 @@ std::optional<std::size_t> GroupWork::take(Turn& turn) {
     } else {
         return std::nullopt;
     }
-    PendingProblem& problem = group_.open[mine];
+    PendingProblem& problem = group_.pending[mine];
     if (problem.phase != Phase::recall) start_compiler();
     // An earlier decision is compared with all candidates.
     make_candidates_of(problem, problem.phase == Phase::recall ? Turn{} : turn, database_, lock);
@@ -177,7 +177,7 @@ void GroupWork::look_ahead(std::size_t first, std::size_t end, const Turn& turn)
     try {
         for (std::size_t i = first; i < end && !interrupt_.requested(); ++i) {
             std::unique_lock lock(mutex_);
-            PendingProblem& problem = group_.open[i];
+            PendingProblem& problem = group_.pending[i];
             // Its turn has come, or another thread looks at it.
             if (i < group_.next || problem.being_made || !problem.candidates.empty()) continue;
             make_candidates_of(problem, turn, ahead_database_, lock);

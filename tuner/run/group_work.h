@@ -1,25 +1,56 @@
-// One of the searches that share a worker: it takes one after another of its group's problems, and has the next ones made ready meanwhile.
+// The work of a run on the GPUs of one model, and the searches that do it.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "base/processes/interrupt.h"
 #include "db/store/tuning_database.h"
-#include "tuner/options/budget.h"
+#include "generator/compile/kernel_book.h"
+#include "tuner/compiling/candidate_compiler.h"
 #include "tuner/options/tuning_options.h"
 #include "tuner/progress/progress.h"
-#include "tuner/run/device_group.h"
+#include "tuner/search/pending_problem.h"
 #include "tuner/search/problem_search.h"
+#include "tuner/search/run_report.h"
 #include "tuner/worker/shared_worker.h"
+#include "tuner/worker/worker_process.h"
 
 namespace tmm {
 
+// GPUs of one model share rows of the database, so they share the work.
+struct DeviceGroup {
+    Environment environment;
+    std::vector<std::unique_ptr<WorkerProcess>> workers;
+    KernelBook book;
+    std::unique_ptr<CandidateCompiler> compiler;
+    // The problems without a decision come first, then those whose decision may count.
+    std::vector<PendingProblem> pending;
+    std::size_t undecided = 0;
+    // The next pending problem that nobody has taken.
+    std::size_t next = 0;
+    // Told whenever candidates were made.
+    std::condition_variable made;
+    // The problems whose turn ended before any candidate passed. They are tuned again in the time that is left.
+    std::vector<std::size_t> again;
+    DeviceReport report;
+
+    // Turns that are left, for a budget; a problem whose decision may count rarely needs one.
+    double turns_left() const {
+        const auto decided = static_cast<double>(pending.size() - std::max(next, undecided));
+        return static_cast<double>(undecided - std::min(next, undecided) + again.size()) + decided / 20;
+    }
+};
+
+// One of the searches that share a worker: it takes one after another of its group's problems, and has the next ones made ready meanwhile.
 // Ctrl-C ends waiting for the database, too.
 Patience patience_with(const Interrupt& interrupt);
 

@@ -105,6 +105,19 @@ std::optional<Effort> effort_of(const std::string& search_hash) {
     return static_cast<Effort>(found - std::begin(kEffortNames));
 }
 
+bool passed(const std::optional<Measurement>& result) {
+    return result && result->outcome == Outcome::ok && result->median_us > 0;
+}
+
+std::vector<std::size_t> fastest_first(const std::vector<std::optional<Measurement>>& results) {
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < results.size(); ++i)
+        if (passed(results[i])) places.push_back(i);
+    std::stable_sort(places.begin(), places.end(),
+                     [&](std::size_t a, std::size_t b) { return results[a]->median_us < results[b]->median_us; });
+    return places;
+}
+
 std::string_view name_of(Effort effort) {
     return kEffortNames[static_cast<int>(effort)];
 }

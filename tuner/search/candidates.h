@@ -11,7 +11,7 @@
 #include "db/store/measurement.h"
 #include "generator/choice/search_space.h"
 #include "generator/compile/kernel_book.h"
-#include "tuner/options/budget.h"
+#include "tuner/options/tuning_options.h"
 
 namespace tmm {
 
@@ -62,6 +62,11 @@ Candidate make_candidate(const GemmProblem& problem, const KernelConfig& config,
 std::string search_hash(Effort effort, const std::vector<Candidate>& candidates);
 // The effort that a search hash was made for; nothing where it is not one.
 std::optional<Effort> effort_of(const std::string& search_hash);
+
+// Whether a candidate has a time of correct results.
+bool passed(const std::optional<Measurement>& result);
+// The places of those that passed, the fastest first.
+std::vector<std::size_t> fastest_first(const std::vector<std::optional<Measurement>>& results);
 
 std::string_view name_of(Effort effort);
 // Throws Error (usage).

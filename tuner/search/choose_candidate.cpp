@@ -15,15 +15,13 @@ namespace {
 constexpr int kFirstInOrder = 4;
 // Results after which kernels are compiled in the order that they have led to.
 constexpr int kResultsPerRequest = 8;
-// The kernels of variants are compiled behind so many that the search needs next.
-constexpr int kRankOfVariants = 8;
 
 }  // namespace
 
-OpenCandidates::OpenCandidates(ProblemSearch& search, std::vector<std::size_t> in_order)
+PendingCandidates::PendingCandidates(ProblemSearch& search, std::vector<std::size_t> in_order)
     : search_(search), order_(std::move(in_order)), next_request_(search.outcomes() + kResultsPerRequest) {}
 
-OpenCandidates OpenCandidates::of_search(ProblemSearch& s, bool expects_variants) {
+PendingCandidates PendingCandidates::of_search(ProblemSearch& s, bool expects_variants) {
     std::vector<KernelConfig> configs;
     for (const Candidate& candidate : s.candidates) configs.push_back(candidate.config);
     CorrectedModel model(std::move(configs), s.estimates);
@@ -32,36 +30,37 @@ OpenCandidates OpenCandidates::of_search(ProblemSearch& s, bool expects_variants
         if (!s.results[i]) missing.push_back(i);
         if (s.passed(i)) model.observe(i, s.results[i]->median_us);
     }
-    OpenCandidates open(s, std::move(missing));
-    open.model_ = std::move(model);
-    open.expects_variants_ = expects_variants;
-    open.arrange();
-    return open;
+    PendingCandidates pending(s, std::move(missing));
+    pending.model_ = std::move(model);
+    pending.expects_variants_ = expects_variants;
+    pending.arrange();
+    return pending;
 }
 
 // Those that are measured whatever the model makes of their times: the default, what is known to be fast, and the first of the search.
-bool OpenCandidates::is_first(std::size_t i) const {
+bool PendingCandidates::is_first(std::size_t i) const {
     return i <= search_.pending.known_fast || search_.candidates[i].order < kFirstInOrder;
 }
 
-void OpenCandidates::arrange() {
+void PendingCandidates::arrange() {
     std::vector<std::pair<double, std::size_t>> bounds;
     for (const std::size_t i : order_) bounds.emplace_back(is_first(i) ? 0 : model_->lower_confidence_bound(i), i);
     std::sort(bounds.begin(), bounds.end());
     std::transform(bounds.begin(), bounds.end(), order_.begin(), [](const auto& bound) { return bound.second; });
 }
 
-std::optional<std::size_t> OpenCandidates::first_compiled() const {
-    const auto first = std::find_if(order_.begin(), order_.end(), [&](std::size_t i) { return search_.compiled(search_.candidates[i]); });
+std::optional<std::size_t> PendingCandidates::first_compiled() const {
+    const auto first = std::find_if(order_.begin(), order_.end(),
+                                    [&](std::size_t i) { return is_compiled(search_.context.compiler, search_.candidates[i]); });
     return first == order_.end() ? std::nullopt : std::optional(*first);
 }
 
-void OpenCandidates::request_kernels() const {
+void PendingCandidates::request_kernels() const {
     for (std::size_t place = 0; place < order_.size(); ++place)
         search_.request_kernels(search_.candidates[order_[place]], static_cast<int>(place));
 }
 
-void OpenCandidates::take_out(std::size_t index) {
+void PendingCandidates::take_out(std::size_t index) {
     std::erase(order_, index);
     if (!model_ || !search_.passed(index)) return;
     model_->observe(index, search_.results[index]->median_us);
@@ -73,23 +72,22 @@ void OpenCandidates::take_out(std::size_t index) {
 }
 
 // What comes behind the search is compiled during it: the device would wait for each kernel's whole compilation.
-void OpenCandidates::expect_variants() const {
+void PendingCandidates::expect_variants() const {
     ProblemSearch& s = search_;
     for (const KernelConfig& config : variants_of_fastest(s.problem(), s.candidates, s.results)) {
         const auto is_it = [&](const Candidate& candidate) { return candidate.config == config; };
         if (std::any_of(s.expected_variants.begin(), s.expected_variants.end(), is_it)) continue;
-        s.expected_variants.push_back(make_candidate(s.problem(), config, s.context.worker.device(), s.context.variants));
-        s.request_kernels(s.expected_variants.back(), kRankOfVariants);
+        s.expect_variant(make_candidate(s.problem(), config, s.context.worker.device(), s.context.variants));
     }
 }
 
-bool OpenCandidates::are_enough_known() const {
+bool PendingCandidates::are_enough_known() const {
     return model_ && !is_first(order_.front()) && (is_certain() || is_effort_over());
 }
 
 // The emulated device's times are those of a machine that does other work too, and its searches are short. Where other sizes are judged by
 // what is measured for this one, it is not the winner alone that counts.
-bool OpenCandidates::is_certain() const {
+bool PendingCandidates::is_certain() const {
     const Certainty certainty = certainty_of(search_.context.options.effort);
     if (search_.emulated() || search_.pending.shape.is_sample_size || model_->observations() < certainty.least_observations) return false;
     double chance = 0;
@@ -101,7 +99,7 @@ bool OpenCandidates::is_certain() const {
 }
 
 // A budget gives each problem a time of its own.
-bool OpenCandidates::is_effort_over() const {
+bool PendingCandidates::is_effort_over() const {
     const Effort effort = search_.context.options.effort;
     const Certainty certainty = certainty_of(effort);
     if (search_.emulated() || search_.context.budget.is_limited() || certainty.seconds <= 0) return false;

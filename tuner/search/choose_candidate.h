@@ -11,13 +11,13 @@
 namespace tmm {
 
 // Candidates that are to be measured.
-class OpenCandidates {
+class PendingCandidates {
 public:
     // Those of a search that have no result. Each time that is measured changes what is predicted of the others, and so their order.
     // expects_variants: kernels of variants of the fastest are compiled meanwhile.
-    static OpenCandidates of_search(ProblemSearch& search, bool expects_variants);
+    static PendingCandidates of_search(ProblemSearch& search, bool expects_variants);
     // These, all of them, in this order.
-    OpenCandidates(ProblemSearch& search, std::vector<std::size_t> in_order);
+    PendingCandidates(ProblemSearch& search, std::vector<std::size_t> in_order);
 
     bool empty() const { return order_.empty(); }
     // Whether the rest need not be measured; why is then said in search.ended.

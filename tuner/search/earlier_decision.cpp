@@ -14,10 +14,9 @@
 #include "generator/compile/compile_attempts.h"
 #include "generator/text/text.h"
 #include "tuner/search/sampling.h"
-#include "tuner/worker/worker_exit.h"
+#include "tuner/worker/worker_connection.h"
 
 namespace tmm {
-
 namespace {
 
 // How much faster than an old winner another must be to be looked behind.
@@ -39,6 +38,43 @@ bool has_few_for_others(TuningDatabase& database, const PendingProblem& problem,
     const Certainty certainty = certainty_of(effort);
     const auto asked = certainty.seconds > 0 ? std::min<std::ptrdiff_t>(of_search, least_results(certainty, true)) : of_search;
     return std::ssize(measured) < asked;
+}
+
+// Fewer multiplications may all be exact by chance.
+constexpr double kNeverAllExact = 4096;
+
+std::optional<double> number_after(const std::string& text, const std::string& words) {
+    const auto at = text.rfind(words);
+    if (at == std::string::npos) return std::nullopt;
+    return std::strtod(text.c_str() + at + words.size(), nullptr);
+}
+
+// Whether a product of normal values neither overflows nor underflows when it is multiplied by the scalar.
+bool is_harmless(double scalar) {
+    return scalar == 0 || (std::fabs(scalar) >= 0.5 && std::fabs(scalar) <= 2);
+}
+
+// "… (normal values, alpha 30000, beta 0)".
+bool hangs_on_scalars(const std::string& detail) {
+    const auto alpha = number_after(detail, "(normal values, alpha ");
+    const auto beta = number_after(detail, ", beta ");
+    return alpha && beta && !(is_harmless(*alpha) && is_harmless(*beta));
+}
+
+// With alpha = 0 nothing was multiplied, and no error was seen. Sums of several real values are never all without an error.
+bool multiplied_nothing(const GemmProblem& p, const Measurement& m) {
+    const double work = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+    return p.k > 1 && work >= kNeverAllExact && m.error_ratio == 0;
+}
+
+// "its workspace of 4096 bytes does not fit in the device's memory", while others may have held that.
+bool hangs_on_free_memory(const std::string& detail) {
+    return detail.find("does not fit in the device's memory") != std::string::npos;
+}
+
+// "quarantined: announced 2 times without a result", by a tuner that somebody killed.
+bool hangs_on_a_killed_tuner(const std::string& detail) {
+    return detail.starts_with("quarantined: announced ");
 }
 
 }  // namespace
@@ -87,47 +123,6 @@ void take_earlier(TuningDatabase& database, const PendingProblem& problem, std::
         if (measured && measured->outcome != Outcome::ok) ++report.failed[measured->outcome];
     if (known.back()) report.error_ratio = known.back()->error_ratio;
 }
-
-namespace {
-
-// Fewer multiplications may all be exact by chance.
-constexpr double kNeverAllExact = 4096;
-
-std::optional<double> number_after(const std::string& text, const std::string& words) {
-    const auto at = text.rfind(words);
-    if (at == std::string::npos) return std::nullopt;
-    return std::strtod(text.c_str() + at + words.size(), nullptr);
-}
-
-// Whether a product of normal values neither overflows nor underflows when it is multiplied by the scalar.
-bool is_harmless(double scalar) {
-    return scalar == 0 || (std::fabs(scalar) >= 0.5 && std::fabs(scalar) <= 2);
-}
-
-// "… (normal values, alpha 30000, beta 0)".
-bool hangs_on_scalars(const std::string& detail) {
-    const auto alpha = number_after(detail, "(normal values, alpha ");
-    const auto beta = number_after(detail, ", beta ");
-    return alpha && beta && !(is_harmless(*alpha) && is_harmless(*beta));
-}
-
-// With alpha = 0 nothing was multiplied, and no error was seen. Sums of several real values are never all without an error.
-bool multiplied_nothing(const GemmProblem& p, const Measurement& m) {
-    const double work = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
-    return p.k > 1 && work >= kNeverAllExact && m.error_ratio == 0;
-}
-
-// "its workspace of 4096 bytes does not fit in the device's memory", while others may have held that.
-bool hangs_on_free_memory(const std::string& detail) {
-    return detail.find("does not fit in the device's memory") != std::string::npos;
-}
-
-// "quarantined: announced 2 times without a result", by a tuner that somebody killed.
-bool hangs_on_a_killed_tuner(const std::string& detail) {
-    return detail.starts_with("quarantined: announced ");
-}
-
-}  // namespace
 
 bool is_invalidated(const GemmProblem& problem, const Measurement& measurement) {
     switch (measurement.outcome) {

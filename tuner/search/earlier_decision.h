@@ -47,8 +47,8 @@ bool is_upset(const ProblemReport& report, const TuningDatabase::Decision& earli
 void take_earlier(TuningDatabase& database, const PendingProblem& problem, std::vector<Candidate> candidates, const DeviceInfo& device,
                   KernelBook& book, ProblemReport& report);
 
-// Finds results in the database that say nothing of their candidate: they depended on something that was no part of the problem.
-
+// Whether a result says nothing of its candidate, since it depended on something that was no part of the problem.
+//
 // tmm 0.2 verified with the shape's own alpha and beta, whose values are no part of a problem, and took every failure of a compiler for the
 // kernel's; it blamed candidates for signals from outside, for a tuner that was killed, and for memory that others held. Such a result is
 // measured again.

@@ -154,15 +154,10 @@ Attempt try_run_off(ProblemSearch& s, const std::vector<std::size_t>& entrants) 
     return {.verdict = judge(s, entrants, *done), .disturbed = false};
 }
 
-Phase no_winner(ProblemSearch& s, std::string why) {
-    s.report.decision.reason = std::move(why);
-    return Phase::no_winner;
-}
-
 // The finalists passed every check when each ran by itself, so the best of them is a sound choice without a run-off, too.
 std::variant<RunOffVerdict, Phase> decide_alone(ProblemSearch& s, bool is_out_of_time, bool disturbed) {
     const std::vector<std::size_t> entrants = finalists_of(s);
-    if (entrants.empty()) return no_winner(s, "no candidate survived the run-off");
+    if (entrants.empty()) return s.no_winner("no candidate survived the run-off");
     std::size_t winner = entrants.front();
     const double best_us = s.results[winner]->median_us;
     if (s.passed(0) && s.results[0]->median_us <= best_us * (1 + kTie)) winner = 0;
@@ -180,15 +175,15 @@ std::variant<RunOffVerdict, Phase> decide_alone(ProblemSearch& s, bool is_out_of
 
 std::variant<RunOffVerdict, Phase> hold_run_off(ProblemSearch& s) {
     // The default config is what an untuned call runs: no other is chosen before it could take part in a run-off.
-    if (const auto open = s.given_up.find(0); open != s.given_up.end())
-        return no_winner(s, fmt::format("the default config could not be measured: {}; run again", open->second));
+    if (const auto why = s.given_up.find(0); why != s.given_up.end())
+        return s.no_winner(fmt::format("the default config could not be measured: {}; run again", why->second));
     if (!s.results.empty() && s.results.front() && s.results.front()->outcome == Outcome::compile_failed)
-        return no_winner(s, fmt::format("the default config does not compile: {}", s.results.front()->detail));
+        return s.no_winner(fmt::format("the default config does not compile: {}", s.results.front()->detail));
     bool disturbed = false;
     for (int i = 0; i < kRunOffAttempts; ++i) {
         const std::vector<std::size_t> entrants = finalists_of(s);
         if (entrants.empty() && s.cut) return Phase::out_of_time;
-        if (entrants.empty()) return no_winner(s, "no candidate passed: " + tally(s.outcomes(), s.failed()));
+        if (entrants.empty()) return s.no_winner("no candidate passed: " + tally(s.outcomes(), s.failed()));
         if (entrants.size() == 1) {
             const double median_us = s.results[entrants.front()]->median_us;
             return RunOffVerdict{.winner = entrants.front(),

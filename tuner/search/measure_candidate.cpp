@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/text/printable.h"
-#include "tuner/search/compiled_code_checks.h"
+#include "tuner/search/compile_queue.h"
 #include "tuner/search/sampling.h"
 
 namespace tmm {
@@ -15,13 +15,6 @@ namespace {
 // Retries of a candidate whose worker somebody else killed.
 constexpr int kOutsideKills = 2;
 constexpr int kPrepareAttempts = 3;
-
-std::optional<Measurement> judge_compiled(const ProblemSearch& s, std::size_t index) {
-    std::vector<CompileQueue::Result> kernels;
-    for (const PlannedKernel* kernel : s.candidates[index].kernels)
-        kernels.push_back(s.context.compiler.result(kernel->identity).value_or(CompileQueue::Result{}));
-    return rejection(s.candidates[index], kernels, s.context.worker.device(), index == 0);
-}
 
 // Keeps what the reply says of the candidate.
 void take_reply(ProblemSearch& s, std::size_t index, const Reply& reply, double wall_seconds) {
@@ -76,15 +69,11 @@ std::optional<Phase> run(ProblemSearch& s, std::size_t index) {
     return std::nullopt;
 }
 
-Phase fail(ProblemSearch& s, std::string why) {
-    s.report.decision.reason = std::move(why);
-    return Phase::no_winner;
-}
-
 }  // namespace
 
 std::optional<Phase> measure_candidate(ProblemSearch& s, std::size_t index) {
-    if (auto rejected = judge_compiled(s, index))
+    const Candidate& candidate = s.candidates[index];
+    if (auto rejected = rejection(candidate, results_of(s.context.compiler, candidate), s.context.worker.device(), index == 0))
         s.keep(index, *std::move(rejected));
     else if (const auto end = run(s, index))
         return end;
@@ -111,7 +100,7 @@ std::optional<Phase> prepare(ProblemSearch& s) {
         const auto* late = std::get_if<WorkerConnection::TimedOut>(&answer);
         if (late && late->turn_is_over) return Phase::out_of_time;
         if (const auto* reply = std::get_if<Reply>(&answer)) {
-            if (const auto* refused = std::get_if<NotPrepared>(reply)) return fail(s, refused->detail);
+            if (const auto* refused = std::get_if<NotPrepared>(reply)) return s.no_winner(refused->detail);
             s.prepared = std::holds_alternative<Prepared>(*reply);
             if (s.prepared) return std::nullopt;
         }
@@ -119,7 +108,7 @@ std::optional<Phase> prepare(ProblemSearch& s) {
         how = died ? "worker " + died->how : late ? "passed the deadline" : "the worker answered something else";
         ++attempt;
     }
-    return fail(s, "operands and reference could not be made: " + how);
+    return s.no_winner("operands and reference could not be made: " + how);
 }
 
 }  // namespace tmm

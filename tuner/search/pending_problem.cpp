@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "generator/choice/validity.h"
-#include "tuner/search/measured_order.h"
 #include "tuner/search/variants.h"
 #include "tuner/search/warm_start.h"
 
@@ -73,8 +72,8 @@ void keep_racers(std::vector<Candidate>& candidates, const TuningDatabase::Decis
 
 }  // namespace
 
-void make_ready(PendingProblem& problem, const Turn& turn, const TuningOptions& options, const DeviceInfo& device, KernelBook& book,
-                TuningDatabase& database) {
+void prepare_candidates(PendingProblem& problem, const Turn& turn, const TuningOptions& options, const DeviceInfo& device, KernelBook& book,
+                        TuningDatabase& database) {
     if (!problem.candidates.empty()) return;
     const GemmProblem& asked = problem.shape.problem;
     const std::size_t most = most_candidates(turn);
@@ -87,9 +86,9 @@ void make_ready(PendingProblem& problem, const Turn& turn, const TuningOptions& 
     if (options.effort == Effort::quick && most == kAllCandidates)
         problem.candidates = fastest_before(std::move(problem.candidates), asked, device, book, database);
     if (problem.phase != Phase::rematch) {
-        const std::vector<KernelConfig> remembered =
+        const std::vector<KernelConfig> warm_start =
             warm_start_configs(asked, winners_before(asked, database), database.measurements(asked), device);
-        problem.known_fast = put_first(remembered, problem.candidates, asked, device, book);
+        problem.known_fast = put_first(warm_start, problem.candidates, asked, device, book);
         problem.likely_variants = {};
         if (device.emulated || problem.phase == Phase::recall || turn.share_seconds > 0) return;
         for (const KernelConfig& config : variants_of_first(asked, problem.candidates))

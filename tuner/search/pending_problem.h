@@ -10,7 +10,6 @@
 #include "db/store/tuning_database.h"
 #include "generator/compile/kernel_book.h"
 #include "generator/text/shapes_file.h"
-#include "tuner/options/budget.h"
 #include "tuner/options/tuning_options.h"
 #include "tuner/search/candidates.h"
 #include "tuner/search/phase.h"
@@ -43,10 +42,9 @@ struct PendingProblem {
 std::vector<std::optional<Measurement>> known_measurements(TuningDatabase& database, const GemmProblem& problem,
                                                            const std::vector<Candidate>& candidates);
 
-// The candidates of a problem whose turn is near.
-
-// Makes them, unless the problem has them: those of a search, or, where it races, its old winner and the first guesses.
-void make_ready(PendingProblem& problem, const Turn& turn, const TuningOptions& options, const DeviceInfo& device, KernelBook& book,
-                TuningDatabase& database);
+// Makes the candidates of a problem whose turn is near, unless the problem has them: those of a search, or, where it races, its old winner
+// and the first guesses.
+void prepare_candidates(PendingProblem& problem, const Turn& turn, const TuningOptions& options, const DeviceInfo& device, KernelBook& book,
+                        TuningDatabase& database);
 
 }  // namespace tmm

@@ -34,8 +34,8 @@ ProblemSearch::ProblemSearch(SearchContext& its_context, PendingProblem& problem
 void ProblemSearch::add(const std::vector<Candidate>& added) {
     for (auto& known : known_measurements(context.database, problem(), added)) {
         // Trying to compile again is cheap.
-        const bool is_void = known && (known->outcome == Outcome::compile_failed || is_invalidated(problem(), *known));
-        if (context.options.remeasure || is_rematch || is_void) known.reset();
+        const bool may_pass_now = known && (known->outcome == Outcome::compile_failed || is_invalidated(problem(), *known));
+        if (context.options.remeasure || is_rematch || may_pass_now) known.reset();
         results.push_back(std::move(known));
     }
     candidates.insert(candidates.end(), added.begin(), added.end());
@@ -82,9 +82,9 @@ void ProblemSearch::give_up(std::size_t index, const std::string& why, bool agai
         fmt::format("{}: {}; {} {}", to_text(problem()), why, to_text(config), again ? "runs again" : "is left to another run"));
 }
 
-bool ProblemSearch::compiled(const Candidate& candidate) const {
-    return std::all_of(candidate.kernels.begin(), candidate.kernels.end(),
-                       [this](const PlannedKernel* kernel) { return context.compiler.result(kernel->identity).has_value(); });
+Phase ProblemSearch::no_winner(std::string why) {
+    report.decision.reason = std::move(why);
+    return Phase::no_winner;
 }
 
 void ProblemSearch::request_kernels(const Candidate& candidate, int rank) const {
@@ -96,6 +96,11 @@ void ProblemSearch::request_in_order(const std::vector<std::size_t>& indices) co
     context.compiler.drop(number);
     for (std::size_t place = 0; place < indices.size(); ++place) request_kernels(candidates[indices[place]], static_cast<int>(place));
     for (const Candidate& variant : expected_variants) request_kernels(variant, kRankOfVariants);
+}
+
+void ProblemSearch::expect_variant(const Candidate& variant) {
+    expected_variants.push_back(variant);
+    request_kernels(variant, kRankOfVariants);
 }
 
 void ProblemSearch::wait_for_kernels() const {

@@ -50,7 +50,7 @@ public:
 
     // Adds candidates together with their known measurements.
     void add(const std::vector<Candidate>& candidates);
-    bool passed(std::size_t i) const { return results[i] && results[i]->outcome == Outcome::ok && results[i]->median_us > 0; }
+    bool passed(std::size_t i) const { return tmm::passed(results[i]); }
     // Whether the candidate needs no more looking at, in this run.
     bool is_settled(std::size_t i) const { return results[i] || given_up.contains(i); }
     // Number of candidates that have an outcome, and of those that can't win, by outcome.
@@ -63,11 +63,14 @@ public:
     // The candidate is not to blame for having no result. again: it runs once more.
     void give_up(std::size_t index, const std::string& why, bool again);
 
-    // Whether all of the candidate's kernels are compiled.
-    bool compiled(const Candidate& candidate) const;
+    // Says why the problem can't have a winner.
+    Phase no_winner(std::string why);
+
     void request_kernels(const Candidate& candidate, int rank) const;
     // Requests the kernels of these candidates, in their order, and none that were requested before.
     void request_in_order(const std::vector<std::size_t>& indices) const;
+    // Has the kernels of a variant compiled behind those that the search needs next.
+    void expect_variant(const Candidate& variant);
     // Waits until more kernels are compiled than were when it was asked last, or for a moment.
     void wait_for_kernels() const;
     // Returns how the search ends where it can't wait until the kernel is compiled.

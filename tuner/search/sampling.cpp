@@ -27,27 +27,18 @@ bool share_tile(const KernelConfig& x, const KernelConfig& y) {
     return tile(x) == tile(y);
 }
 
-// The results that are times, the fastest first.
-std::vector<const Measurement*> times_of(const std::vector<std::optional<Measurement>>& results) {
-    std::vector<const Measurement*> times;
-    for (const auto& result : results)
-        if (result && result->outcome == Outcome::ok && result->median_us > 0) times.push_back(&*result);
-    std::sort(times.begin(), times.end(), [](const Measurement* a, const Measurement* b) { return a->median_us < b->median_us; });
-    return times;
-}
-
 // The most that a finalist takes; 0 where there are not enough of them yet.
-double bar_of(const std::vector<const Measurement*>& times, std::size_t places) {
-    if (!times.empty() && times.front()->throttled) places *= kPlacesWhereThrottled;
-    if (times.size() < places) return 0;
-    return std::max(times[places - 1]->median_us, (1 + kNear) * times.front()->median_us);
+double bar_of(const std::vector<std::optional<Measurement>>& results, const std::vector<std::size_t>& fastest, std::size_t places) {
+    if (!fastest.empty() && results[fastest.front()]->throttled) places *= kPlacesWhereThrottled;
+    if (fastest.size() < places) return 0;
+    return std::max(results[fastest[places - 1]]->median_us, (1 + kNear) * results[fastest.front()]->median_us);
 }
 
 }  // namespace
 
 TimingOptions timing_options(bool emulated, Effort effort, const std::vector<std::optional<Measurement>>& results) {
-    const std::vector<const Measurement*> times = times_of(results);
-    const double hopeless = times.empty() ? 0 : kHopeless * times.front()->median_us;
+    const std::vector<std::size_t> fastest = fastest_first(results);
+    const double hopeless = fastest.empty() ? 0 : kHopeless * results[fastest.front()]->median_us;
     // The emulation's times say nothing of a GPU's: a few samples will do.
     if (emulated) return TimingOptions{.sample_us = 200, .samples = 3, .total_us = 5000, .min_samples = 1, .abandon_above_us = hopeless};
     constexpr int kSamples[] = {5, 7, 15};
@@ -55,7 +46,7 @@ TimingOptions timing_options(bool emulated, Effort effort, const std::vector<std
                          .samples = kSamples[static_cast<int>(effort)],
                          .total_us = 30000,
                          .min_samples = 3,
-                         .bar_us = bar_of(times, finalist_places(emulated, effort)),
+                         .bar_us = bar_of(results, fastest, finalist_places(emulated, effort)),
                          .precision = kPrecision,
                          .abandon_above_us = hopeless};
 }
@@ -86,13 +77,8 @@ std::size_t finalist_places(bool emulated, Effort effort) {
 
 std::vector<std::size_t> pick_finalists(const std::vector<Candidate>& candidates, const std::vector<std::optional<Measurement>>& results,
                                         std::size_t places) {
-    const auto passed = [&](std::size_t i) { return results[i] && results[i]->outcome == Outcome::ok && results[i]->median_us > 0; };
-    std::vector<std::size_t> fastest;
-    for (std::size_t i = 0; i < results.size(); ++i)
-        if (passed(i)) fastest.push_back(i);
+    const std::vector<std::size_t> fastest = fastest_first(results);
     if (fastest.empty()) return fastest;
-    std::stable_sort(fastest.begin(), fastest.end(),
-                     [&](std::size_t a, std::size_t b) { return results[a]->median_us < results[b]->median_us; });
 
     const bool throttled = results[fastest.front()]->throttled;
     if (throttled) places *= kPlacesWhereThrottled;
@@ -107,7 +93,7 @@ std::vector<std::size_t> pick_finalists(const std::vector<Candidate>& candidates
         (static_cast<std::size_t>(same_tile) < places_of_tile ? finalists : beside).push_back(i);
     }
     for (std::size_t i = 0; i < beside.size() && finalists.size() < places; ++i) finalists.push_back(beside[i]);
-    if (passed(0) && std::find(finalists.begin(), finalists.end(), std::size_t{0}) == finalists.end()) finalists.push_back(0);
+    if (passed(results[0]) && std::find(finalists.begin(), finalists.end(), std::size_t{0}) == finalists.end()) finalists.push_back(0);
     return finalists;
 }
 

@@ -21,34 +21,34 @@ namespace {
 constexpr double kVariantsShare = 0.15;
 
 // Measures candidates until none is left that can be expected to win. Returns how the search ends where it can't go on.
-std::optional<Phase> measure_open(ProblemSearch& s, OpenCandidates& open, double kept_for_variants) {
-    while (!open.empty()) {
+std::optional<Phase> measure_pending(ProblemSearch& s, PendingCandidates& pending, double kept_for_variants) {
+    while (!pending.empty()) {
         if (s.context.interrupt.requested()) return Phase::interrupted;
         if (s.is_over(kept_for_variants)) {
             s.cut = true;
             return std::nullopt;
         }
-        if (open.are_enough_known()) return std::nullopt;
-        const auto candidate = open.first_compiled();
+        if (pending.are_enough_known()) return std::nullopt;
+        const auto candidate = pending.first_compiled();
         if (!candidate) {
             s.save();
             // A problem that is tuned at the same time may have dropped kernels that both need.
-            open.request_kernels();
+            pending.request_kernels();
             s.wait_for_kernels();
             continue;
         }
         if (const auto end = measure_candidate(s, *candidate)) return end;
         if (!s.is_settled(*candidate)) continue;
-        open.take_out(*candidate);
+        pending.take_out(*candidate);
         s.show_progress();
     }
     return std::nullopt;
 }
 
-std::optional<Phase> measure_all(ProblemSearch& s, OpenCandidates open, double kept_for_variants) {
-    if (open.empty()) return std::nullopt;
-    open.request_kernels_anew();
-    const auto end = measure_open(s, open, kept_for_variants);
+std::optional<Phase> measure_all(ProblemSearch& s, PendingCandidates pending, double kept_for_variants) {
+    if (pending.empty()) return std::nullopt;
+    pending.request_kernels_anew();
+    const auto end = measure_pending(s, pending, kept_for_variants);
     s.save();
     s.cut = s.cut || end == Phase::out_of_time;
     s.context.compiler.drop(s.number);
@@ -62,28 +62,28 @@ Phase after_measuring(const std::optional<Phase>& end, Phase next) {
 
 Phase measure_candidates(ProblemSearch& s) {
     const bool may_vary = !s.emulated() && !s.is_rematch && may_have_variants(s.problem(), s.candidates);
-    const auto end = measure_all(s, OpenCandidates::of_search(s, may_vary), may_vary ? kVariantsShare : 0);
+    const auto end = measure_all(s, PendingCandidates::of_search(s, may_vary), may_vary ? kVariantsShare : 0);
     // Those that the run goes on to measure are candidates then; a run-off that a budget brings early has no use for the others.
     s.expected_variants = {};
     return after_measuring(end, may_vary && !s.is_over(0) ? Phase::variants : Phase::run_off);
 }
 
 Phase measure_variants(ProblemSearch& s) {
-    std::vector<std::size_t> open;
+    std::vector<std::size_t> pending;
     std::vector<Candidate> added;
     for (const KernelConfig& config : variants_of_fastest(s.problem(), s.candidates, s.results)) {
         const auto is_it = [&](const Candidate& candidate) { return candidate.config == config; };
         const auto known = std::find_if(s.candidates.begin(), s.candidates.end(), is_it);
         if (known != s.candidates.end())
-            open.push_back(static_cast<std::size_t>(known - s.candidates.begin()));
+            pending.push_back(static_cast<std::size_t>(known - s.candidates.begin()));
         else
             added.push_back(make_candidate(s.problem(), config, s.context.worker.device(), s.context.variants));
     }
-    for (std::size_t i = 0; i < added.size(); ++i) open.push_back(s.candidates.size() + i);
+    for (std::size_t i = 0; i < added.size(); ++i) pending.push_back(s.candidates.size() + i);
     s.add(added);
     // An interrupted run may have measured some of them.
-    std::erase_if(open, [&](std::size_t i) { return s.results[i].has_value(); });
-    return after_measuring(measure_all(s, OpenCandidates(s, std::move(open)), 0), Phase::run_off);
+    std::erase_if(pending, [&](std::size_t i) { return s.results[i].has_value(); });
+    return after_measuring(measure_all(s, PendingCandidates(s, std::move(pending)), 0), Phase::run_off);
 }
 
 // What a reason adds where candidates have no outcome.

@@ -20,7 +20,7 @@
 #include "generator/compile/kernel_cache.h"
 #include "generator/problem/matrix_layout.h"
 #include "runtime/plan/executable_plan.h"
-#include "tuner/measure/measure_rates.h"
+#include "tuner/measure/ceilings.h"
 #include "tuner/measure/verification.h"
 #include "tuner/run_off/race.h"
 

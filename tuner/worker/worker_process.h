@@ -8,7 +8,6 @@
 #include "base/processes/interrupt.h"
 #include "base/processes/line_pipe.h"
 #include "tuner/worker/worker_connection.h"
-#include "tuner/worker/worker_exit.h"
 
 namespace tmm {
 

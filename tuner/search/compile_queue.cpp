@@ -1,4 +1,4 @@
-#include "tuner/search/compiled_code_checks.h"
+#include "tuner/search/compile_queue.h"
 
 #include <fmt/format.h>
 
@@ -6,6 +6,18 @@
 #include <utility>
 
 namespace tmm {
+
+std::vector<CompileQueue::Result> results_of(const CompileQueue& compiler, const Candidate& candidate) {
+    std::vector<CompileQueue::Result> results;
+    for (const PlannedKernel* kernel : candidate.kernels)
+        results.push_back(compiler.result(kernel->identity).value_or(CompileQueue::Result{}));
+    return results;
+}
+
+bool is_compiled(const CompileQueue& compiler, const Candidate& candidate) {
+    return std::all_of(candidate.kernels.begin(), candidate.kernels.end(),
+                       [&](const PlannedKernel* kernel) { return compiler.result(kernel->identity).has_value(); });
+}
 
 std::optional<Measurement> rejection(const Candidate& candidate, const std::vector<CompileQueue::Result>& kernels, const DeviceInfo& device,
                                      bool is_default) {

@@ -1,4 +1,4 @@
-#include "tuner/worker/worker_exit.h"
+#include "tuner/worker/worker_connection.h"
 
 #include <algorithm>
 #include <charconv>

@@ -294,7 +294,7 @@ TEST_CASE("a worker answers with what its device does, and goes on where it can'
         CHECK(rates.mma_16 == 0);
     }
     tuner_testing::PlantedFolder folder("1 1 1\n");
-    folder.plant("ceilings/kernels.cuh", "__device__ inline void read(const ReadArgs& args) {", "this does not compile;");
+    folder.plant("checks/ceilings/kernels.cuh", "__device__ inline void read(const ReadArgs& args) {", "this does not compile;");
     for (const Reply& reply : answers(fmt::format("TMM_TEMPLATES='{}'", (folder.path / "templates").string())))
         CHECK(std::get<NotMeasured>(reply).detail.find("tmm_ceiling_read_4 does not compile") == 0);
 }

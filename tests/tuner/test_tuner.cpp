@@ -28,7 +28,8 @@ TEST_CASE("a run finds a winner for every shape, and the next run measures nothi
     REQUIRE(first.status == 0);
     CHECK(first.out.find("4x4x4") != std::string::npos);
     CHECK(first.out.find("2 of 2 problems have a verified winner") != std::string::npos);
-    CHECK(first.out.find("  naive ") != std::string::npos);
+    // Which of the two is faster on a busy machine is nobody's promise.
+    CHECK((first.out.find("  naive ") != std::string::npos || first.out.find("  tiled ") != std::string::npos));
     CHECK(first.err.find("[2/2]") != std::string::npos);
     CHECK(first.err.find('\x1b') == std::string::npos);
     CHECK(folder.count(kDecided) == 2);

@@ -96,7 +96,7 @@ TEST_CASE("a GPU that faults while it is measured costs a line and a worker, and
     if (no_gpu()) return;
     tuner_testing::PlantedFolder folder("64 64 64\n");
     folder.environment["TMM_CACHE_DIR"] = (folder.path / "cache").string();
-    folder.plant("ceilings/kernels.cuh", "__device__ inline void read(const ReadArgs& args) {", "asm volatile(\"trap;\");");
+    folder.plant("checks/ceilings/kernels.cuh", "__device__ inline void read(const ReadArgs& args) {", "asm volatile(\"trap;\");");
     const auto run =
         folder.run({"--gpu", "0", "--shapes", folder.shapes().string(), "--db", folder.database().string(), "--effort", "quick"});
     CHECK_MESSAGE(run.status == 0, run.err);

@@ -151,8 +151,9 @@ typedef enum tmmOperation TMM_INT_ENUM {
 typedef enum tmmOperand TMM_INT_ENUM { TMM_OPERAND_A = 0, TMM_OPERAND_B = 1 } tmmOperand_t;
 
 /* Elements. This version has kernels for A and B of one type, TMM_F32, TMM_F16 or TMM_BF16, and C of that type or TMM_F32, and for all of
- * TMM_F64, whose epilogues are computed in FP64 and have no expression; other combinations give TMM_STATUS_UNSUPPORTED_TYPE. TMM_F16 is IEEE's binary16, TMM_BF16 the upper half of a float. Products of 16-bit
- * elements are summed in FP32, and what comes out is rounded once to the type of C, to the nearest, ties to even. */
+ * TMM_F64, whose epilogues are computed in FP64 and have no expression; other combinations give TMM_STATUS_UNSUPPORTED_TYPE. TMM_F16 is
+ * IEEE's binary16, TMM_BF16 the upper half of a float. Products of 16-bit elements are summed in FP32, and what comes out is rounded once
+ * to the type of C, to the nearest, ties to even. */
 typedef enum tmmType TMM_INT_ENUM { TMM_F32 = 0, TMM_F16 = 1, TMM_BF16 = 2, TMM_F64 = 3 } tmmType_t;
 
 /* What the result promises. As accurate as a loop of FP32 FMAs over k in order means: of errors relative to |A| |B|, over random inputs of

@@ -40,18 +40,20 @@ GemmProblem product_problem(const GemmProblem& problem, const KernelConfig& conf
     return product;
 }
 
-FinishedSums finished_sums(const GemmProblem& problem, const KernelConfig& config, EpiloguePlace place) {
+FinishedSums finished_sums(const GemmProblem& problem, const GemmProblem& product, const KernelConfig& config, EpiloguePlace place) {
     if (!has_finishing_step(problem, config, place)) return {};
-    const GemmProblem product = product_problem(problem, config, place);
     if (adds_parts(product, config)) return {.parts = partial_results(config)};
     if (sums_stand_in_c(problem, product, config)) return {.parts = 1};
     return {.parts = 1, .bytes = product.batch * product.m * product.ldc * sum_bytes(problem)};
 }
 
-KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& config, EpiloguePlace place) {
-    const GemmProblem product = product_problem(problem, config, place);
+KernelSignature signature_of_product(const GemmProblem& product, const KernelConfig& config) {
     const auto signature = family_of(config).launch.signature;
     return signature ? signature(product, config) : signature_of(product);
+}
+
+KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& config) {
+    return signature_of_product(product_problem(problem, config), config);
 }
 
 }  // namespace tmm

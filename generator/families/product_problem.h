@@ -20,10 +20,12 @@ bool has_finishing_step(const GemmProblem& problem, const KernelConfig& config, 
 // Where a step finishes the sums these are floats: in C, where it holds floats and no gate makes one of two, else in the workspace.
 GemmProblem product_problem(const GemmProblem& problem, const KernelConfig& config, EpiloguePlace place = EpiloguePlace::kernel);
 
-// The sums that the step finds, but for where they stand in the workspace; there are no parts where no step finishes any.
-FinishedSums finished_sums(const GemmProblem& problem, const KernelConfig& config, EpiloguePlace place);
+// The sums that the step finds, but for where they stand in the workspace; there are no parts where no step finishes any. product:
+// product_problem().
+FinishedSums finished_sums(const GemmProblem& problem, const GemmProblem& product, const KernelConfig& config, EpiloguePlace place);
 
-// What the main kernel of the config's plan sees (Schedule::signature).
-KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& config, EpiloguePlace place = EpiloguePlace::kernel);
+// What the main kernel of a plan sees that multiplies such a product (Schedule::signature), and of the config's plan for a problem.
+KernelSignature signature_of_product(const GemmProblem& product, const KernelConfig& config);
+KernelSignature main_signature(const GemmProblem& problem, const KernelConfig& config);
 
 }  // namespace tmm

@@ -98,7 +98,7 @@ std::optional<std::string> why_no_schedule(const GemmProblem& p, const KernelCon
     const GemmProblem product = product_problem(p, c, place);
     if (!family_of(c).traits.serves_any_size && is_left_to_naive(product))
         return "sizes of 2^31 and more, and 2^46 elements, are left to naive";
-    if (const char* const violation = family_of(c).rules.violation(c, main_signature(p, c))) return violation;
+    if (const char* const violation = family_of(c).rules.violation(c, signature_of_product(product, c))) return violation;
     constexpr double more_than_devices_have = 0x1p60;
     if (const double most = most_workspace(p, c); !is_empty(p) && most > more_than_devices_have) return too_much_workspace(c, most);
     return std::nullopt;
@@ -153,7 +153,7 @@ Schedule schedule_of(const GemmProblem& problem, const KernelConfig& config, con
     s.product = product_problem(problem, config, place);
     s.config = config;
     const GemmProblem& p = s.product;
-    s.signature = main_signature(problem, config, place);
+    s.signature = signature_of_product(p, config);
     s.whole = {.rows = p.m, .columns = p.n};
     s.main = main_extent(p, config);
     s.partial_results = partial_results(config);
@@ -166,7 +166,7 @@ Schedule schedule_of(const GemmProblem& problem, const KernelConfig& config, con
     if (const auto add_copies = family_of(config).launch.add_copies) add_copies(s, device);
     s.grid = blocks_of_tiles(s, device) - s.line.tiles + s.line.blocks + s.packing.packers + s.blocks_for_strips;
     divide_workspace(s);
-    s.finished = finished_sums(problem, config, place);
+    s.finished = finished_sums(problem, p, config, place);
     if (s.finished.bytes > 0) {
         s.finished.offset = ceil_divide(s.workspace_bytes, kPartAlignment) * kPartAlignment;
         s.workspace_bytes = s.finished.offset + s.finished.bytes;

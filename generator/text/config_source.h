@@ -8,7 +8,7 @@
 
 namespace tmm {
 
-// Fields of a member of the stub's struct, in lines of at most 120 columns, continued with an indent.
+// Fields of a member of the generated struct, in lines of at most 120 columns, continued with an indent.
 std::string joined_fields(const std::vector<std::string>& items);
 
 // The fields that are not neutral, as designated initialisers: ".block_m = 128, …".

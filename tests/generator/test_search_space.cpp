@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "generator/choice/predicted_config.h"
@@ -400,6 +401,12 @@ TEST_CASE("a config that can't serve says why") {
     CHECK(reason("16x16x16 dtype=f64", "family=naive,block_m=8,block_n=32") == "");
     CHECK(reason("16x16x16 dtype=f64 compute=f32", "family=naive,block_m=8,block_n=32").find("f32, f16, bf16 and f64") !=
           std::string::npos);
+    // A rule about an epilogue binds the kernel that applies it, and none before a step that does.
+    GemmProblem with_expression = parse_shape("16x16x16 dtype=f64").problem;
+    with_expression.epilogue = Epilogue::custom;
+    const KernelConfig naive = parse_config("family=naive,block_m=8,block_n=32");
+    CHECK(std::holds_alternative<Rejection>(resolve(with_expression, naive, device)));
+    CHECK(std::holds_alternative<Schedule>(resolve(with_expression, naive, device, EpiloguePlace::step)));
     CHECK(reason("16x16x16 dtype=f16 btype=bf16", "family=naive,block_m=8,block_n=32").find("A and B of one type") != std::string::npos);
     CHECK(reason("16x16x16 dtype=f16 ctype=bf16", "family=naive,block_m=8,block_n=32").find("or f32") != std::string::npos);
     CHECK(reason("16x16x16 dtype=bf16", "family=tiled,block_m=8,block_n=8,block_k=8").find("f32 into f32") != std::string::npos);

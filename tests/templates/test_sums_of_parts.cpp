@@ -87,7 +87,7 @@ TEST_CASE("parts of K that are too short for their number are valid, but no cand
     CHECK(rejection_reason(problem("512x512x64 compute=f32_strict"), cluster_of(8), device));
     CHECK_FALSE(rejection_reason(problem("512x512x128"), cluster_of(8), device));
     CHECK_FALSE(rejection_reason(problem("512x512x64"), cluster_of(2), device));
-    // Of 16-bit operands a product is shorter than its sum, and rounding it is no matter.
+    // A product of 16-bit operands is shorter than its sum, so that rounding it is no matter.
     const KernelConfig shared = parse_config("family=gemv,block_m=4,block_n=64,block_k=32,thread_n=4,vector_width=4,boundary=peeled");
     CHECK(rejection_reason(problem("4x512x8"), shared, device).value_or("").find("where K is small") != std::string::npos);
     CHECK_FALSE(rejection_reason(problem("4x512x8 dtype=bf16"), shared, device));

@@ -72,28 +72,66 @@ std::vector<float> multiplied(const GemmProblem& problem, const KernelConfig& co
 
 }  // namespace
 
+namespace {
+
+constexpr std::size_t kBytesOfBanks = 128;
+
+// Each place of the tile must be that of one element.
+void check_places(const mma::TileLayout& layout) {
+    std::vector<int> found(static_cast<std::size_t>(mma::tile_elements(layout)));
+    bool in_range = true;
+    for (int row = 0; row < mma::matrix_rows(layout); ++row)
+        for (int column = 0; column < mma::matrix_columns(layout); ++column) {
+            const int offset = mma::element_offset(layout, row, column);
+            in_range = in_range && offset >= 0 && offset < mma::tile_elements(layout);
+            if (in_range) ++found[static_cast<std::size_t>(offset)];
+        }
+    REQUIRE(in_range);
+    CHECK(std::all_of(found.begin(), found.end(), [](int times) { return times == 1; }));
+}
+
+}  // namespace
+
+TEST_CASE("tiles of doubles keep every element, and neither half a warp's loads nor copies of 16 bytes meet in a bank") {
+    const KernelSignature signature = signature_of(parse_shape("64x64x64 dtype=f64").problem);
+    for (const bool rows_along_k : {false, true})
+        for (const int outer : {16, 32, 48, 64, 96, 128, 256})
+            for (const int depth : {8, 16, 24, 32}) {
+                CAPTURE(rows_along_k);
+                CAPTURE(outer);
+                CAPTURE(depth);
+                const KernelConfig config{.block_k = depth, .async_copy = 1, .vector_width = 2};
+                const mma::TileLayout layout = mma::tile_layout(rows_along_k, outer, config, signature, 16);
+                check_places(layout);
+                // Half a warp reads four by four neighbours.
+                int conflicts = 0;
+                for (int row = 0; row < mma::matrix_rows(layout); row += 4)
+                    for (int column = 0; column < mma::matrix_columns(layout); column += 4) {
+                        unsigned used = 0;
+                        for (int i = 0; i < 16; ++i) {
+                            const int offset = mma::element_offset(layout, row + i / 4, column + i % 4);
+                            const std::size_t bank = static_cast<std::size_t>(offset) * 8 % kBytesOfBanks / 8;
+                            conflicts += used >> bank & 1;
+                            used |= 1u << bank;
+                        }
+                    }
+                CHECK(conflicts == 0);
+            }
+}
+
 TEST_CASE("tiles keep every element, and neither ldmatrix nor copies of 16 bytes meet in a bank") {
-    constexpr std::size_t kBytesOfBanks = 128;
+    const KernelSignature signature = signature_of(parse_shape("64x64x64 dtype=bf16").problem);
     for (const bool rows_along_k : {false, true})
         for (const int outer : {16, 32, 48, 64, 96, 128, 192, 256})
             for (const int depth : {16, 32, 48, 64, 96, 128}) {
                 const KernelConfig config{.block_k = depth, .async_copy = 1, .vector_width = 8};
-                const mma::TileLayout layout = mma::tile_layout(rows_along_k, outer, config, 16);
+                const mma::TileLayout layout = mma::tile_layout(rows_along_k, outer, config, signature, 16);
                 CAPTURE(rows_along_k);
                 CAPTURE(outer);
                 CAPTURE(depth);
-                std::vector<int> found(static_cast<std::size_t>(mma::tile_elements(layout)));
                 const int rows = mma::matrix_rows(layout);
                 const int columns = mma::matrix_columns(layout);
-                bool in_range = true;
-                for (int row = 0; row < rows; ++row)
-                    for (int column = 0; column < columns; ++column) {
-                        const int offset = mma::element_offset(layout, row, column);
-                        in_range = in_range && offset >= 0 && offset < mma::tile_elements(layout);
-                        if (in_range) ++found[static_cast<std::size_t>(offset)];
-                    }
-                REQUIRE(in_range);
-                CHECK(std::all_of(found.begin(), found.end(), [](int times) { return times == 1; }));
+                check_places(layout);
                 int conflicts = 0;
                 const auto count = [&](auto&& place) {
                     unsigned used = 0;
@@ -168,20 +206,27 @@ TEST_CASE("no tile of the search spills registers on any architecture") {
     constexpr const char* kArchitectures[] = {"80", "90", "120"};
     // Layouts, architectures and alignments take turns.
     std::size_t turn = 0;
-    for (const int alignment : {16, 2}) {
-        for (const MmaTile& tile : mma_tiles()) {
+    struct Kind {
+        ElementType type;
+        int alignment;
+    };
+    for (const Kind kind :
+         {Kind{ElementType::bf16, 16}, Kind{ElementType::bf16, 2}, Kind{ElementType::f64, 16}, Kind{ElementType::f64, 8}}) {
+        const bool aligned = kind.alignment == 16;
+        for (const MmaTile& tile : mma_tiles(kind.type)) {
             ++turn;
             const DeviceInfo device = assumed_device(kArchitectures[turn % 3]);
-            KernelSignature signature = signature_for(kOperations[turn % 2], kOperations[turn / 2 % 2], alignment);
-            signature.reads_c = turn % 5 == 0;
-            const auto pipelines = mma_pipelines(mma_copies_async(signature));
+            GemmProblem problem =
+                parse_shape(kind.type == ElementType::f64 ? "2047x2047x2047 dtype=f64" : "2047x2047x2047 dtype=bf16").problem;
+            problem.op_a = kOperations[turn % 2];
+            problem.op_b = kOperations[turn / 2 % 2];
+            problem.alignment = kind.alignment;
+            problem.lda = problem.ldb = problem.ldc = aligned ? 2048 : 2047;
+            problem.reads_c = turn % 5 == 0;
+            const KernelSignature signature = signature_of(problem);
+            const auto pipelines = mma_pipelines(signature);
             for (const MmaPipeline& pipeline : pipelines.first(static_cast<std::size_t>(tmm::testing::test_setting("PIPELINES", 1)))) {
                 const KernelConfig config = mma_config(tile, pipeline, signature, device);
-                GemmProblem problem = parse_shape("2047x2047x2047 dtype=bf16").problem;
-                problem.op_a = signature.op_a;
-                problem.op_b = signature.op_b;
-                problem.lda = problem.ldb = problem.ldc = alignment == 16 ? 2048 : 2047;
-                problem.reads_c = signature.reads_c;
                 // The search leaves these configs out.
                 if (why_invalid(problem, config, device) || mma_registers(config, signature) > 255) continue;
                 jobs.push_back({config, signature, device.compute_capability(), {}});

@@ -4,6 +4,7 @@
 
 #include "generator/families/candidate_choices.h"
 #include "tmm/families/mma/rules.h"
+#include "tmm/number/arithmetic.h"
 
 namespace tmm {
 namespace {
@@ -18,8 +19,20 @@ constexpr MmaTile kTiles[] = {
     {16, 16, 1, 1, 8},
 };
 
+// Sums of doubles take twice the registers.
+constexpr MmaTile kTilesOfDoubles[] = {
+    {128, 128, 4, 2, 1}, {128, 128, 2, 4, 1}, {256, 64, 4, 2, 1}, {64, 256, 2, 4, 1}, {128, 64, 2, 2, 2}, {64, 128, 2, 2, 2},
+    {128, 64, 4, 2, 2},  {64, 128, 2, 4, 2},  {96, 128, 3, 4, 1}, {128, 96, 4, 3, 1}, {96, 96, 3, 3, 1},  {96, 64, 3, 2, 2},
+    {64, 96, 2, 3, 2},   {64, 64, 2, 2, 3},   {64, 64, 2, 4, 2},  {64, 48, 2, 3, 3},  {48, 64, 3, 2, 3},  {128, 32, 4, 1, 3},
+    {32, 128, 1, 4, 3},  {64, 32, 2, 1, 4},   {32, 64, 1, 2, 4},  {64, 32, 2, 2, 4},  {32, 64, 2, 2, 4},  {48, 48, 3, 3, 2},
+    {32, 32, 2, 2, 4},   {32, 32, 1, 1, 8},   {16, 128, 1, 4, 4}, {128, 16, 4, 1, 4}, {16, 64, 1, 2, 6},  {64, 16, 2, 1, 6},
+    {16, 256, 1, 8, 2},  {256, 16, 8, 1, 2},  {16, 32, 1, 2, 8},  {32, 16, 2, 1, 8},  {16, 16, 1, 1, 8},
+};
+
 constexpr MmaPipeline kAsyncPipelines[] = {{32, 4}, {64, 3}, {32, 3}, {64, 4}, {32, 6}, {64, 2}, {64, 6}, {128, 2}, {128, 3}};
 // Small matrices are all edges, where copies that realign take longer than reading one by one.
+constexpr MmaPipeline kPipelinesOfDoubles[] = {{16, 4, 2}, {16, 3, 2}, {8, 6, 2},  {32, 3, 2}, {16, 6, 2},
+                                               {8, 4, 2},  {32, 2, 2}, {16, 2, 2}, {32, 4, 2}};
 constexpr MmaPipeline kRegisterPipelines[] = {{32, 2}, {32, 1, 1}, {64, 1}, {32, 1}, {64, 2}, {16, 2}, {32, 2, 1}, {64, 1, 1}, {16, 2, 1}};
 
 // The system's part of each block's shared memory.
@@ -43,12 +56,18 @@ bool would_spill(const KernelConfig& c, const KernelSignature& s) {
 
 }  // namespace
 
-std::span<const MmaTile> mma_tiles() {
+bool mma_multiplies(ElementType type) {
+    return is_16_bit(type) || type == ElementType::f64;
+}
+
+std::span<const MmaTile> mma_tiles(ElementType type) {
+    if (type == ElementType::f64) return kTilesOfDoubles;
     return kTiles;
 }
 
-std::span<const MmaPipeline> mma_pipelines(bool async_copy) {
-    if (async_copy) return kAsyncPipelines;
+std::span<const MmaPipeline> mma_pipelines(const KernelSignature& signature) {
+    if (signature.type_a == ElementType::f64) return kPipelinesOfDoubles;
+    if (mma_copies_async(signature)) return kAsyncPipelines;
     return kRegisterPipelines;
 }
 
@@ -76,7 +95,8 @@ KernelConfig mma_config(const MmaTile& tile, const MmaPipeline& pipeline, const 
 
 int mma_registers(const KernelConfig& c, const KernelSignature& s) {
     constexpr int kAddresses = 24;
-    const int fragments = 2 * 4 * (mma::warp_rows(c) + mma::warp_columns(c)) / mma::kSquare;
+    const int words = sum_bytes(s) / 4;
+    const int fragments = (mma::reads_ahead(s) ? 2 : 1) * 4 * words * (mma::warp_rows(c) + mma::warp_columns(c)) / mma::kSquare;
     // Until it is stored, a single element takes a register of its own, and so do the two elements from which one of a realigned tile
     // comes; and each access takes a register for its address.
     const auto on_the_way = [&](const mma::TileLayout& tile) {
@@ -84,19 +104,19 @@ int mma_registers(const KernelConfig& c, const KernelSignature& s) {
         const int elements = mma::tile_elements(tile) / mma::threads(c);
         return tile.realigned ? elements * 7 / 4 : tile.access == 1 ? elements * 3 : elements / 2;
     };
-    return mma::accumulators(c) + fragments + on_the_way(mma::layout_a(c, s)) + on_the_way(mma::layout_b(c, s)) + kAddresses;
+    return words * mma::accumulators(c) + fragments + on_the_way(mma::layout_a(c, s)) + on_the_way(mma::layout_b(c, s)) + kAddresses;
 }
 
 std::vector<Search::Candidate> mma_candidates(const GemmProblem& p, const DeviceInfo& device) {
     std::vector<Search::Candidate> candidates;
-    if (!is_16_bit(p.type_a)) return candidates;
+    if (!mma_multiplies(p.type_a)) return candidates;
     const KernelSignature signature = signature_of(p);
-    for (const MmaTile& tile : kTiles) {
+    for (const MmaTile& tile : mma_tiles(p.type_a)) {
         const std::int64_t tiles_m = ceil_divide(p.m, tile.block_m);
         const std::int64_t tiles_n = ceil_divide(p.n, tile.block_n);
         const std::int64_t tiles = tiles_m * tiles_n * p.batch;
         double doubt = 0;
-        for (const MmaPipeline& pipeline : mma_pipelines(mma_copies_async(signature))) {
+        for (const MmaPipeline& pipeline : mma_pipelines(signature)) {
             KernelConfig config = mma_config(tile, pipeline, signature, device);
             if (would_spill(config, signature)) continue;
             if (divides(Extent{.rows = p.m, .columns = p.n}, p.k, tile.block_m, tile.block_n, pipeline.block_k))
@@ -119,10 +139,10 @@ std::vector<Search::Candidate> mma_candidates(const GemmProblem& p, const Device
 
 std::vector<KernelConfig> mma_defaults(const GemmProblem& p, const DeviceInfo& device) {
     std::vector<KernelConfig> configs;
-    if (!is_16_bit(p.type_a)) return configs;
+    if (!mma_multiplies(p.type_a)) return configs;
     const KernelSignature signature = signature_of(p);
-    for (const MmaPipeline& pipeline : mma_pipelines(mma_copies_async(signature)).first(kDefaultPipelines)) {
-        for (const MmaTile& tile : kTiles) {
+    for (const MmaPipeline& pipeline : mma_pipelines(signature).first(kDefaultPipelines)) {
+        for (const MmaTile& tile : mma_tiles(p.type_a)) {
             KernelConfig config = mma_config(tile, pipeline, signature, device);
             if (would_spill(config, signature)) continue;
             const std::int64_t tiles = ceil_divide(p.m, config.block_m) * ceil_divide(p.n, config.block_n) * p.batch;

@@ -15,17 +15,20 @@ std::optional<std::string> rejection(const Schedule&, const DeviceInfo& device) 
     if (device.compute_capability() < 80) return "mma.sync of 16 x 8 x 16 needs compute capability 8.0";
     return std::nullopt;
 }
-i64 longest_chain(const KernelSignature&, const KernelConfig&, i64 k) {
-    return mma::longest_chain(k);
+i64 longest_chain(const KernelSignature& s, const KernelConfig&, i64 k) {
+    return mma::longest_chain(s, k);
 }
 Rank rank(const GemmProblem& p, const DeviceInfo& device) {
-    return {.uses_tensor_cores = is_16_bit(p.type_a) && device.compute_capability() >= 80, .is_hard_to_compare = true};
+    const MachineProfile& machine = device.profile;
+    const bool is_faster =
+        is_16_bit(p.type_a) || (p.type_a == ElementType::f64 && machine.mma_64_per_clock > machine.double_fmas_per_clock);
+    return {.uses_tensor_cores = is_faster && device.compute_capability() >= 80, .is_hard_to_compare = true};
 }
 
 double host_estimate(const Schedule& s) {
     const KernelConfig& c = s.config;
     const double vectors = static_cast<double>(c.block_m + c.block_n) * c.block_k / c.vector_width / mma::threads(c);
-    const double products = mma::accumulators(c) / 4.0 * c.block_k / 16;
+    const double products = mma::accumulators(c) / 4.0 * c.block_k / mma::instruction_k(s.signature);
     const double copies = vectors * (c.async_copy != 0 ? host_cost::kAsyncCopy : host_cost::kCopy);
     return host_time_of_tiles(s, host_cost::kSwitch + copies + 1.5 * products * host_cost::kWarpOperation, 0);
 }

@@ -69,21 +69,28 @@ Cover cover_of(double length, double tile) {
 double copy_turns(const mma::TileLayout& tile, const Cover& outer, const Cover& depth) {
     const double accesses = 16.0 * tile.outer / (32.0 * tile.access);
     if (tile.realigned) return kRealignedCopies * accesses * (1 + kRealignedEdges * (1 - (1 - outer.at_edge) * (1 - depth.at_edge)));
-    if (tile.access == 1) return kNarrowCopies * accesses * outer.filled * depth.filled;
+    if (tile.access == 1 && !tile.async_copy) return kNarrowCopies * accesses * outer.filled * depth.filled;
+    if (tile.chunk < kWidestAccess) return accesses;
     return tile.access < kWidestAccess ? kNarrowCopies * accesses : accesses;
+}
+
+// Multiply-adds of an SM in a clock.
+double rate_of(const GemmProblem& p, const MachineProfile& machine) {
+    return p.type_a == ElementType::f64 ? machine.mma_64_per_clock : machine.mma_16_per_clock;
 }
 
 // The part of that rate that the way of the operands through the caches and shared memory leaves.
 double efficiency(const GemmProblem& p, const KernelConfig& c, const KernelSignature& s, const MachineProfile& machine) {
     // What a block does for 16 of k, in clocks of the SM.
-    const double products = 16.0 * c.block_m * c.block_n / machine.mma_16_per_clock;
+    const double products = 16.0 * c.block_m * c.block_n / rate_of(p, machine);
+    const double bytes = 16.0 * size_of(p.type_a);
     const double warps = static_cast<double>(c.warps_m) * c.warps_n;
-    const double read = 32.0 * warps * (mma::warp_rows(c) + mma::warp_columns(c)) / machine.shared_bytes_per_clock;
-    const double written = 32.0 * (c.block_m + c.block_n) / machine.shared_bytes_per_clock;
+    const double read = bytes * warps * (mma::warp_rows(c) + mma::warp_columns(c)) / machine.shared_bytes_per_clock;
+    const double written = bytes * (c.block_m + c.block_n) / machine.shared_bytes_per_clock;
     const Cover depth = cover_of(std::ceil(static_cast<double>(p.k) / c.split_k), c.block_k);
     const double shared = read + written + copy_turns(mma::layout_a(c, s), cover_of(static_cast<double>(p.m), c.block_m), depth) +
                           copy_turns(mma::layout_b(c, s), cover_of(static_cast<double>(p.n), c.block_n), depth);
-    const double fetched = 32.0 * (c.block_m + c.block_n) / (kShareOfL2 * machine.l2_bytes_per_clock);
+    const double fetched = bytes * (c.block_m + c.block_n) / (kShareOfL2 * machine.l2_bytes_per_clock);
     const double computed = products / kBestEfficiency;
     const double slowest = std::max({computed, shared, fetched});
     return products / (slowest + kOverlapLoss * (computed + shared + fetched - slowest));
@@ -114,7 +121,7 @@ PredictedTime mma_estimate(const Schedule& schedule, const DeviceInfo& device) {
     const double tile = static_cast<double>(c.block_m) * c.block_n;
 
     const double warps = std::min(resident, all / sms) * mma::threads(c) / 32;
-    const double products = machine.mma_16_per_clock * efficiency(p, c, s, machine) * std::clamp(warps / kWarpsWanted, 0.05, 1.0);
+    const double products = rate_of(p, machine) * efficiency(p, c, s, machine) * std::clamp(warps / kWarpsWanted, 0.05, 1.0);
     const double edges = c.boundary == boundary::exact ? 1 : 1 + kEdges;
     const double multiplying = edges * busiest * tile * phases * c.block_k / (products * kShareOfClock * machine.tensor_clock);
     const double waiting =
@@ -125,7 +132,7 @@ PredictedTime mma_estimate(const Schedule& schedule, const DeviceInfo& device) {
     const double memory = (is_crossed(p) ? kCrossed : 1) * bytes / (kShareOfMemory * machine.memory_bytes);
     const PredictedTime together = norm_of(kNorm, {{.arithmetic = multiplying}, {.latency = waiting}, {.memory = memory}});
 
-    const bool singly = s.align_c == 2 && partial_results(c) == 1;
+    const bool singly = s.align_c < 4 && partial_results(c) == 1;
     const double stored = singly ? kSingleStores * tile * cover_of(m, c.block_m).filled * cover_of(n, c.block_n).filled : tile;
     const double storing = busiest * stored * size_of(p.type_c) / (kShareOfStores * machine.stored_bytes_per_clock * machine.tensor_clock);
     const double adding = parts > 0 ? kSecondKernel * machine.second_kernel + parts / (kSummedOfL2 * l2_bytes(device)) : 0;

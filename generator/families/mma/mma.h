@@ -13,18 +13,21 @@
 
 namespace tmm {
 
+// Does the family multiply elements of the type?
+bool mma_multiplies(ElementType type);
+
 struct MmaTile {
     int block_m, block_n, warps_m, warps_n, min_blocks;
 };
 // The tiles go from large products to thin and small ones.
-std::span<const MmaTile> mma_tiles();
+std::span<const MmaTile> mma_tiles(ElementType type);
 
 struct MmaPipeline {
     int block_k, stages;
     int vector_width = 8;
 };
 // The likelier pipelines come first. Where cp.async can bring neither operand, both travel through registers.
-std::span<const MmaPipeline> mma_pipelines(bool async_copy);
+std::span<const MmaPipeline> mma_pipelines(const KernelSignature& signature);
 
 // Can cp.async bring an operand of the signature?
 bool mma_copies_async(const KernelSignature& signature);
@@ -36,7 +39,7 @@ KernelConfig mma_config(const MmaTile& tile, const MmaPipeline& pipeline, const 
 // Registers that a thread needs: sums, the fragments of two steps, elements on their way to shared memory, and some for addresses.
 int mma_registers(const KernelConfig& config, const KernelSignature& signature);
 
-// Search::candidates and Search::defaults; there are none but for 16-bit problems.
+// Search::candidates and Search::defaults.
 std::vector<Search::Candidate> mma_candidates(const GemmProblem& problem, const DeviceInfo& device);
 std::vector<KernelConfig> mma_defaults(const GemmProblem& problem, const DeviceInfo& device);
 

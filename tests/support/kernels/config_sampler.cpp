@@ -87,6 +87,9 @@ constexpr std::array kFamilies = {
     Family{family::mma, boundary::guarded, Types::narrow},
     Family{family::mma, boundary::peeled, Types::narrow},
     Family{family::mma, boundary::peeled, Types::narrow_to_float},
+    Family{family::mma, boundary::exact, Types::doubles},
+    Family{family::mma, boundary::guarded, Types::doubles},
+    Family{family::mma, boundary::peeled, Types::doubles},
     Family{family::wgmma, boundary::hardware, Types::narrow},
     Family{family::wgmma, boundary::peeled, Types::narrow},
     Family{family::wgmma, boundary::peeled, Types::narrow_to_float},
@@ -160,6 +163,10 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
             c.vector_width = draw.of(std::array{1, 2, 4, 8, 8});
             c.split_k = draw.of(std::array{1, 1, 2, 3, 16});
             c.raster = draw.of(std::array{0, 0, 1, 2, 8});
+            if (family.types == Types::doubles) {
+                c.block_k = draw.of(std::array{8, 16, 16, 24, 32});
+                c.vector_width = draw.of(std::array{1, 2, 2});
+            }
             if (c.block_m > largest_block || c.block_n > largest_block) c.thread_m = 99;  // not valid: drawn anew
             break;
         case family::wgmma:

@@ -1,6 +1,6 @@
 // The mma family: a block computes block_m x block_n of C on tensor cores, warps_m x warps_n warps a rectangle of it each, by
-// mma.sync.m16n8k16 with operands of 16 bits and sums in float. Tiles of A and B travel from global to shared memory, `stages` of
-// them at once, while the block multiplies those that have landed.
+// mma.sync.m16n8k16 with operands of 16 bits and sums in float, or by m16n8k8 in double. Tiles of A and B travel from global to shared
+// memory, `stages` of them at once, while the block multiplies those that have landed.
 //
 // A tile lies in shared memory as it does in global memory, whichever way its rows run. ldmatrix reads matrices of 8 rows of 16
 // bytes, a chunk each; so that 8 rows one below the other meet in no bank, the chunks of a row change places:
@@ -20,6 +20,10 @@
 //   m 0-7  | a[0]    | a[2]    |        k 0-7   | b[0]    |            m 0-7     | sum[0], sum[1] |  row g, columns 2t and 2t + 1
 //   m 8-15 | a[1]    | a[3]    |        k 8-15  | b[1]    |            m 8-15    | sum[2], sum[3] |  row g + 8
 //            row g, k 2t, 2t + 1                  k 2t, 2t + 1, column g
+//
+// Doubles have half as much of k in the same places, one element a register: a[0] is (g, t), a[2] is (g, t + 4), and so on. No ldmatrix
+// reads them: each lane loads its elements one by one, and half a warp 4 rows of 4 neighbours, two chunks of each. So that these meet in
+// no bank, pairs of chunks change places: chunk c of row r stands at c ^ r % 4 * 2, and so on.
 #pragma once
 
 #include "tmm/copy/previous_kernel.cuh"
@@ -27,7 +31,7 @@
 #include "tmm/copy/shared_memory.cuh"
 #include "tmm/copy/tile_pipeline.cuh"
 #include "tmm/families/mma/rules.h"
-#include "tmm/number/element.cuh"
+#include "tmm/number/number.cuh"
 #include "tmm/output/output.cuh"
 #include "tmm/ptx.cuh"
 #include "tmm/schedule/work_item.cuh"
@@ -42,22 +46,40 @@ struct Layouts {
     static constexpr TileLayout b = layout_b(Kernel::config, Kernel::signature);
 };
 
-// The fragments that a warp multiplies in one step: 16 of k.
+// What a register of a fragment holds: two elements of 16 bits, or a double.
+template <class T>
+struct RegisterOf {
+    using Type = unsigned;
+};
+template <>
+struct RegisterOf<double> {
+    using Type = double;
+};
+template <class T>
+using Register = typename RegisterOf<T>::Type;
+
+// The fragments that a warp multiplies in one step.
 template <class Kernel>
 struct Fragments {
-    unsigned a[warp_rows(Kernel::config) / kSquare][4];
+    Register<ElementOfA<Kernel>> a[warp_rows(Kernel::config) / kSquare][4];
     // Fragments of B for two products side by side.
-    unsigned b[warp_columns(Kernel::config) / kSquare][4];
+    Register<ElementOfB<Kernel>> b[warp_columns(Kernel::config) / kSquare][4];
 };
 
 // Reads a warp's fragments of one operand from its tiles, one stage after the other. Each lane points ldmatrix at one row of one of the
-// four matrices: lanes 0 to 7 at those of the first, and so on. The second matrix lies beside the first along M (A) or along K (B).
+// four matrices: lanes 0 to 7 at those of the first, and so on. The second matrix lies beside the first along M (A) or along K (B). Of
+// doubles each lane reads its own elements.
 template <class T, const TileLayout& layout, int stages, bool second_along_k>
 class FragmentReader {
 public:
     // outer0: the warp's first row or column within the tile.
     __device__ FragmentReader(SharedTiles<T> tiles, int outer0) : distance_(tiles.distance), tile_(tiles[0]) {
         const int lane = static_cast<int>(threadIdx.x) % 32;
+        if constexpr (sizeof(T) == sizeof(double)) {
+            row_ = layout.rows_along_k ? outer0 + lane / 4 : lane % 4;
+            column_ = layout.rows_along_k ? lane % 4 : outer0 + lane / 4;
+            return;
+        }
         const int matrix = lane / 8;
         const int outer = outer0 + (second_along_k ? matrix / 2 : matrix % 2) * 8;
         const int k = (second_along_k ? matrix % 2 : matrix / 2) * 8;
@@ -65,6 +87,19 @@ public:
         column_ = layout.rows_along_k ? k : outer;
     }
 
+    template <int count>
+    __device__ void read(double (&fragments)[count][4], int k) const {
+#pragma unroll
+        for (int i = 0; i < count; ++i) {
+#pragma unroll
+            for (int part = 0; part < 4; ++part) {
+                const int outer = i * kSquare + (second_along_k ? part / 2 : part % 2) * 8;
+                const int depth = k + (second_along_k ? part % 2 : part / 2) * 4;
+                fragments[i][part] = tile_[layout.rows_along_k ? element_offset(layout, row_ + outer, column_ + depth)
+                                                               : element_offset(layout, row_ + depth, column_ + outer)];
+            }
+        }
+    }
     template <int count>
     __device__ void read(unsigned (&fragments)[count][4], int k) const {
 #pragma unroll
@@ -91,7 +126,7 @@ private:
 
 // The sums that a lane holds of a warp's rectangle of C: those of 16 x 8 products.
 template <class Kernel>
-using Sums = Sum[warp_rows(Kernel::config) / kSquare][warp_columns(Kernel::config) / 8][4];
+using Sums = SumOf<Kernel>[warp_rows(Kernel::config) / kSquare][warp_columns(Kernel::config) / 8][4];
 
 // sums += fragments of A * fragments of B.
 template <class Kernel>
@@ -104,8 +139,10 @@ __device__ inline void multiply(const Fragments<Kernel>& fragments, Sums<Kernel>
         for (int step = 0; step < products_n; ++step) {
             // The products go forth and back, so that neighbouring products share a fragment.
             const int j = i % 2 == 0 ? step : products_n - 1 - step;
-            const unsigned(&b)[4] = fragments.b[j / 2];
-            if constexpr (Kernel::signature.type_a == ElementType::f16)
+            const auto& b = fragments.b[j / 2];
+            if constexpr (Kernel::signature.type_a == ElementType::f64)
+                ptx::mma_m16n8k8_f64(sums[i][j], fragments.a[i], b[j % 2 * 2], b[j % 2 * 2 + 1]);
+            else if constexpr (Kernel::signature.type_a == ElementType::f16)
                 ptx::mma_m16n8k16_f16(sums[i][j], fragments.a[i], b[j % 2 * 2], b[j % 2 * 2 + 1]);
             else
                 ptx::mma_m16n8k16_bf16(sums[i][j], fragments.a[i], b[j % 2 * 2], b[j % 2 * 2 + 1]);
@@ -127,12 +164,12 @@ __device__ inline void store_sums(const Output& output, i64 row0, i64 column0, c
         for (int half = 0; half < 2; ++half) {
 #pragma unroll
             for (int j = 0; j < warp_columns(Kernel::config) / 8; j += 2) {
-                Sum group[4];
+                SumOf<Kernel> group[4];
 #pragma unroll
                 for (int e = 0; e < 2; ++e) {
-                    const Sum left = sums[i][j][half * 2 + e];
-                    const Sum right = sums[i][j + 1][half * 2 + e];
-                    const Sum received = __shfl_xor_sync(0xffffffffu, upper ? left : right, 1);
+                    const SumOf<Kernel> left = sums[i][j][half * 2 + e];
+                    const SumOf<Kernel> right = sums[i][j + 1][half * 2 + e];
+                    const SumOf<Kernel> received = __shfl_xor_sync(0xffffffffu, upper ? left : right, 1);
                     group[e] = upper ? received : left;
                     group[2 + e] = upper ? right : received;
                 }
@@ -172,31 +209,41 @@ __device__ void kernel(const GemmArgs& args) {
         tiles_a, tiles_b, item.tiles);
     FragmentReader<T, Layouts<Kernel>::a, Kernel::config.stages, false> reader_a(tiles_a, row0);
     FragmentReader<T, Layouts<Kernel>::b, Kernel::config.stages, true> reader_b(tiles_b, column0);
-    // The fragments that are multiplied, and the next ones, which are on their way.
-    Fragments<Kernel> fragments[2];
+    // The fragments that are multiplied, and the next ones, which are on their way where there is room for both.
+    constexpr bool ahead = reads_ahead(Kernel::signature);
+    Fragments<Kernel> fragments[ahead ? 2 : 1];
     Sums<Kernel> sums = {};
+    const auto read = [&](Fragments<Kernel>& to, int k) {
+        reader_a.read(to.a, k);
+        reader_b.read(to.b, k);
+    };
+    const auto next_tile = [&] {
+        pipeline.next_tile();
+        reader_a.next_stage();
+        reader_b.next_stage();
+    };
 
     wait_for_previous_kernel();
     pipeline.begin();
-    reader_a.read(fragments[0].a, 0);
-    reader_b.read(fragments[0].b, 0);
-    constexpr int steps = Kernel::config.block_k / kSquare;
+    if constexpr (ahead) read(fragments[0], 0);
+    constexpr int depth = instruction_k(Kernel::signature);
+    constexpr int steps = Kernel::config.block_k / depth;
     for (int tile = 0; tile < item.tiles; ++tile) {
 #pragma unroll
         for (int step = 0; step < steps; ++step) {
             if (step == 0) pipeline.start_copy();
-            if (step + 1 == steps) {
-                pipeline.next_tile();
-                reader_a.next_stage();
-                reader_b.next_stage();
+            if constexpr (ahead) {
+                if (step + 1 == steps) next_tile();
+                read(fragments[(step + 1) % 2], (step + 1) % steps * depth);
+                multiply<Kernel>(fragments[step % 2], sums);
+            } else {
+                read(fragments[0], step * depth);
+                multiply<Kernel>(fragments[0], sums);
+                if (step + 1 == steps) next_tile();
             }
-            const int next_k = (step + 1) % steps * kSquare;
-            reader_a.read(fragments[(step + 1) % 2].a, next_k);
-            reader_b.read(fragments[(step + 1) % 2].b, next_k);
-            multiply<Kernel>(fragments[step % 2], sums);
         }
         // After an odd number of steps the first fragments of the next tile are where the second ones belong.
-        if constexpr (steps % 2 != 0) fragments[0] = fragments[1];
+        if constexpr (ahead && steps % 2 != 0) fragments[0] = fragments[1];
     }
 
     const auto output = output_of<Kernel>(args, item);

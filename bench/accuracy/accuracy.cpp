@@ -13,6 +13,8 @@
 #include "base/text/side_by_side.h"
 #include "bench/operands/element_bits.h"
 #include "bench/peers/plain_product.h"
+#include "generator/problem/number_codec.h"
+#include "tmm/checks/verify/sums.h"
 #include "tmm/number/arithmetic.h"
 
 namespace tmm::bench {
@@ -26,10 +28,14 @@ std::string place_text(const GemmProblem& p, i64 batch, i64 row, i64 column) {
     return fmt::format("C{}[{}][{}]", p.batch > 1 ? fmt::format("[{}]", batch) : "", row, column);
 }
 
+// With the digits that the sums have.
+std::string number_text(const GemmProblem& p, double value) {
+    return fmt::format("{:.{}g}", value, arithmetic_of(p).accumulator == ElementType::f64 ? 17 : 9);
+}
+
 // A value that is too large for the type of C is infinite, as it should be.
 bool same(ElementType type, double result, double exact) {
-    return result == exact || (std::isnan(result) && std::isnan(exact)) ||
-           (std::isinf(result) && result == rounded(type, static_cast<float>(exact)));
+    return result == exact || (std::isnan(result) && std::isnan(exact)) || (std::isinf(result) && result == rounded_to(type, exact));
 }
 
 struct OutputRounding {
@@ -73,8 +79,8 @@ double accumulation_bound(const GemmProblem& problem) {
     return (2.5 * k + 4) * u + (shortened ? 2 * power_of_two(-arithmetic.operand_digits) : 0);
 }
 
-Difference compare(const GemmProblem& p, const std::vector<float>& ours, const std::vector<float>& theirs, const std::vector<float>& scale,
-                   const ExactEpilogue& epilogue) {
+Difference compare(const GemmProblem& p, const std::vector<double>& ours, const std::vector<double>& theirs,
+                   const std::vector<double>& scale, const ExactEpilogue& epilogue) {
     const double factor = 2 * accumulation_bound(p);
     const OutputRounding rounding(p);
     const GemmProblem product = plain_product(p);
@@ -84,7 +90,7 @@ Difference compare(const GemmProblem& p, const std::vector<float>& ours, const s
     for (i64 batch = 0; batch < p.batch; ++batch)
         for (i64 row = 0; row < rows; ++row)
             for (i64 column = 0; column < columns; ++column) {
-                const float ours_here = ours[static_cast<std::size_t>(batch * p.stride_c + row * p.ldc + column)];
+                const double x = ours[static_cast<std::size_t>(batch * p.stride_c + row * p.ldc + column)];
                 const auto sum_at = [&](i64 row_of_product, i64 column_of_product) -> Bounded {
                     const auto i = static_cast<std::size_t>(batch * product.stride_c + row_of_product * product.ldc + column_of_product);
                     return {.value = theirs[i], .error = factor * scale[i]};
@@ -92,15 +98,14 @@ Difference compare(const GemmProblem& p, const std::vector<float>& ours, const s
                 const Bounded value = gates_rows(p.activation)      ? sum_at(rows + row, column)
                                       : gates_columns(p.activation) ? sum_at(row, columns + column)
                                                                     : Bounded{};
-                const double x = ours_here;
-                const auto [y, error] = epilogue.finish(batch, row, column, sum_at(row, column), value);
+                const auto [y, error, rest] = epilogue.finish(batch, row, column, sum_at(row, column), value);
                 if (same(p.type_c, x, y)) continue;
                 const double larger = std::max(std::fabs(x), std::fabs(y));
                 const double ratio = ratio_of(x - y, error + rounding.of(larger));
                 if (ratio > worst.ratio)
-                    worst = {
-                        .ratio = ratio,
-                        .where = fmt::format("{}: tmm {}, peer {}", place_text(p, batch, row, column), ours_here, static_cast<float>(y))};
+                    worst = {.ratio = ratio,
+                             .where = fmt::format("{}: tmm {}, peer {}", place_text(p, batch, row, column), number_text(p, x),
+                                                  number_text(p, y))};
             }
     return worst;
 }
@@ -125,13 +130,16 @@ Reference::Reference(const Operands& operands, int set, std::int64_t most_produc
     rows_ = spread(all_rows, rows, random);
     columns_ = spread(all_columns, columns, random);
     exact_.resize(static_cast<std::size_t>(elements()));
-    for (std::size_t batch = 0; batch < batches_.size(); ++batch) multiply(operands, set, batch);
+    const bool wide = arithmetic_of(p).reference == ReferenceSum::two_f64;
+    for (std::size_t batch = 0; batch < batches_.size(); ++batch)
+        wide ? multiply<SumOfTwoDoubles>(operands, set, batch) : multiply<SumOfDoubles>(operands, set, batch);
 }
 
 std::int64_t Reference::elements() const {
     return static_cast<std::int64_t>(batches_.size() * rows_.size() * columns_.size());
 }
 
+template <class Sum>
 void Reference::multiply(const Operands& operands, int set, std::size_t batch) {
     const GemmProblem& p = problem_;
     const Shape& shape = operands.shape();
@@ -158,19 +166,18 @@ void Reference::multiply(const Operands& operands, int set, std::size_t batch) {
         }
 
     struct Sums {
-        std::vector<double> values;
+        std::vector<Sum> values;
         std::vector<double> magnitudes;
     };
     const auto sums_of_row = [&](i64 row) {
-        Sums sums{.values = std::vector<double>(count), .magnitudes = std::vector<double>(count)};
+        Sums sums{.values = std::vector<Sum>(count), .magnitudes = std::vector<double>(count)};
         for (std::size_t l = 0; l < depth; ++l) {
             const auto k = static_cast<i64>(l);
             const double x = a[first_a + (p.op_a == Operation::none ? row * p.lda + k : k * p.lda + row)];
             const double* y = &chosen_b[l * count];
             for (std::size_t j = 0; j < count; ++j) {
-                const double product = x * y[j];
-                sums.values[j] += product;
-                sums.magnitudes[j] += std::fabs(product);
+                sums.values[j].add(x, y[j]);
+                sums.magnitudes[j] += std::fabs(x * y[j]);
             }
         }
         return sums;
@@ -181,10 +188,15 @@ void Reference::multiply(const Operands& operands, int set, std::size_t batch) {
         const Sums below = gates_rows(p.activation) ? sums_of_row(rows_of_c(p) + rows_[row]) : Sums{};
         const std::size_t first = (batch * rows_.size() + row) * checked;
         for (std::size_t j = 0; j < checked; ++j) {
-            const double before = p.reads_c ? shape.beta * static_cast<double>(c[first_c + rows_[row] * p.ldc + columns_[j]]) : 0;
+            const double before = p.reads_c ? c[first_c + rows_[row] * p.ldc + columns_[j]] : 0;
+            const TwoDoubles of_c = exact_product(shape.beta, before);
             const auto sum_at = [&](const Sums& of, std::size_t i) -> Bounded {
-                const double scale = std::fabs(shape.alpha) * of.magnitudes[i] + std::fabs(before);
-                return {.value = shape.alpha * of.values[i] + before, .error = factor * scale};
+                const double scale = std::fabs(shape.alpha) * of.magnitudes[i] + std::fabs(of_c.value);
+                const TwoDoubles product = exact_product(shape.alpha, of.values[i].value);
+                const TwoDoubles x = exact_sum(product.value, of_c.value);
+                return {.value = x.value,
+                        .error = factor * scale,
+                        .rest = x.lost + product.lost + of_c.lost + shape.alpha * of.values[i].rest()};
             };
             const Bounded value = gates_rows(p.activation)      ? sum_at(below, j)
                                   : gates_columns(p.activation) ? sum_at(sums, checked + j)
@@ -199,7 +211,7 @@ void Reference::multiply(const Operands& operands, int set, std::size_t batch) {
     });
 }
 
-Accuracy Reference::judge(const std::vector<float>& c) const {
+Accuracy Reference::judge(const std::vector<double>& c) const {
     const GemmProblem& p = problem_;
     const OutputRounding rounding(p);
     Accuracy accuracy;
@@ -209,16 +221,17 @@ Accuracy Reference::judge(const std::vector<float>& c) const {
     for (const i64 batch : batches_)
         for (const i64 row : rows_)
             for (const i64 column : columns_) {
-                const float result = c[static_cast<std::size_t>(batch * p.stride_c + row * p.ldc + column)];
-                const auto [exact, allowed] = exact_[at++];
-                const double difference = result - exact;
+                const double result = c[static_cast<std::size_t>(batch * p.stride_c + row * p.ldc + column)];
+                const auto [exact, allowed, rest] = exact_[at++];
+                const double difference = (result - exact) - rest;
                 error += difference * difference;
                 norm += exact * exact;
                 if (same(p.type_c, result, exact)) continue;
                 const double ratio = ratio_of(difference, allowed + rounding.of(exact));
                 if (ratio > accuracy.ratio) {
                     accuracy.ratio = ratio;
-                    accuracy.where = fmt::format("{}: {}, exactly {:.9g}", place_text(p, batch, row, column), result, exact);
+                    accuracy.where =
+                        fmt::format("{}: {}, exactly {}", place_text(p, batch, row, column), number_text(p, result), number_text(p, exact));
                 }
             }
     accuracy.error = error == 0 ? 0 : std::sqrt(error / norm);

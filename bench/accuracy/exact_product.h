@@ -40,6 +40,8 @@ private:
 struct Bounded {
     double value = 0;
     double error = 0;
+    // What the value lacks, which a double does not hold.
+    double rest = 0;
 };
 
 class ExactEpilogue {

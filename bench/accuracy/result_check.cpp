@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "bench/accuracy/exact_product.h"
+#include "bench/operands/element_bits.h"
 #include "bench/peers/peers.h"
 #include "bench/peers/plain_product.h"
 #include "db/store/measurement.h"
@@ -24,7 +25,7 @@ ResultChecker::~ResultChecker() = default;
 
 ResultCheck ResultChecker::check(Operands& operands, Contestant& ours, const std::vector<PeerOffer>& offers) {
     const Reference reference(operands, 0);
-    const std::vector<float> c = result_of(ours, operands);
+    const std::vector<double> c = result_of(ours, operands);
     ResultCheck check;
     check.checked_elements = reference.elements();
     check.accuracy = reference.judge(c);
@@ -37,34 +38,35 @@ ResultCheck ResultChecker::check(Operands& operands, Contestant& ours, const std
     return check;
 }
 
-std::vector<float> ResultChecker::result_of(Contestant& contestant, Operands& operands) const {
+std::vector<double> ResultChecker::result_of(Contestant& contestant, Operands& operands) const {
     operands.fill_c(0);
     run(contestant, operands.call(0));
     return operands.result(0);
 }
 
-// The peer writes f32, so that neither its rounding of C nor its adding up parts of K in a 16-bit C counts as tmm's difference. It
-// multiplies only, so that not its own epilogue is trusted, but one in double precision.
-std::optional<Difference> ResultChecker::compare_with_peer(Operands& operands, const std::vector<float>& ours,
+// The peer writes the type of the sums, so that neither its rounding of C nor its adding up parts of K in a 16-bit C counts as tmm's
+// difference. It multiplies only, so that not its own epilogue is trusted, but one in double precision.
+std::optional<Difference> ResultChecker::compare_with_peer(Operands& operands, const std::vector<double>& ours,
                                                            const std::vector<PeerOffer>& offers) const {
     const GemmProblem& problem = operands.shape().problem;
     GemmProblem wide = plain_product(problem);
     wide.type_c = arithmetic_of(problem).accumulator;
     const auto elements = static_cast<std::size_t>(spanned_elements(wide.m, wide.n, wide.ldc, wide.batch, wide.stride_c));
     const auto wide_result = [&](Contestant& contestant, GemmCall call, bool absolute) {
-        std::vector<float> c(elements, std::numeric_limits<float>::quiet_NaN());
+        std::vector<double> c(elements, std::numeric_limits<double>::quiet_NaN());
         const FilledMatrix first = operands.first_c(0);
         if (problem.reads_c)
             for (std::size_t i = 0; i < elements; ++i) {
-                const float value = first[static_cast<std::int64_t>(i)];
+                const double value = first[static_cast<std::int64_t>(i)];
                 c[i] = absolute ? std::fabs(value) : value;
             }
-        const DeviceBuffer memory(device_, elements * sizeof(float));
-        device_->copy_to_device(memory.data(), c.data(), elements * sizeof(float));
+        std::vector<std::byte> stored = to_stored(wide.type_c, c);
+        const DeviceBuffer memory(device_, stored.size());
+        device_->copy_to_device(memory.data(), stored.data(), stored.size());
         call.c = memory.data();
         run(contestant, call);
-        device_->copy_to_host(c.data(), memory.data(), elements * sizeof(float));
-        return c;
+        device_->copy_to_host(stored.data(), memory.data(), stored.size());
+        return to_values(wide.type_c, stored);
     };
 
     for (const PeerOffer& offer : offers) {
@@ -72,15 +74,15 @@ std::optional<Difference> ResultChecker::compare_with_peer(Operands& operands, c
             std::vector<std::unique_ptr<Contestant>> made;
             if (!(wide == problem)) made = offer.peer->offers(wide);
             Contestant& theirs = made.empty() ? *offer.contestant : *made.front();
-            const std::vector<float> expected = wide_result(theirs, operands.call(0), false);
+            const std::vector<double> expected = wide_result(theirs, operands.call(0), false);
             operands.make_absolute(0);
-            const std::vector<float> scale = wide_result(theirs, operands.absolute_call(0), true);
+            const std::vector<double> scale = wide_result(theirs, operands.absolute_call(0), true);
             operands.fill(0);
             return compare(problem, ours, expected, scale, ExactEpilogue(operands, 0));
         } catch (const DeviceFault&) {
             throw;
         } catch (const std::exception&) {
-            // The peer has no f32 C for such operands, or too little memory is left for one: the next peer is asked.
+            // The peer has no C of that type for such operands, or too little memory is left for one: the next peer is asked.
             operands.fill(0);
         }
     }

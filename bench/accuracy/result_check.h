@@ -19,9 +19,10 @@ struct ResultCheck {
     // The accuracy against the exact product, in checked_elements of C.
     Accuracy accuracy;
     std::int64_t checked_elements = 0;
-    // The difference from the first peer that multiplies the same A and B into a C of f32, in all elements; nothing where no peer does.
+    // The difference from the first peer that multiplies the same A and B into a C of the type of its sums, in all elements; nothing where
+    // no peer does.
     std::optional<Difference> difference;
-    // Relative errors in norm of the offers, in their order, and of the naive kernel, a chain of FP32 FMAs in the order of k; nothing where
+    // Relative errors in norm of the offers, in their order, and of the naive kernel, a chain of FMAs in the order of k; nothing where
     // it does not serve the shape, or would take long.
     std::vector<double> peer_errors;
     std::optional<double> naive_error;
@@ -47,8 +48,8 @@ public:
     ResultCheck check(Operands& operands, Contestant& ours, const std::vector<PeerOffer>& offers);
 
 private:
-    std::vector<float> result_of(Contestant& contestant, Operands& operands) const;
-    std::optional<Difference> compare_with_peer(Operands& operands, const std::vector<float>& ours,
+    std::vector<double> result_of(Contestant& contestant, Operands& operands) const;
+    std::optional<Difference> compare_with_peer(Operands& operands, const std::vector<double>& ours,
                                                 const std::vector<PeerOffer>& offers) const;
     std::optional<double> naive_error(Operands& operands, const Reference& reference);
     void run(Contestant& contestant, const GemmCall& call) const;

@@ -18,7 +18,7 @@
 namespace tmm::bench {
 namespace {
 
-double relative_difference(const std::vector<float>& ours, const std::vector<float>& theirs) {
+double relative_difference(const std::vector<double>& ours, const std::vector<double>& theirs) {
     double apart = 0, norm = 0;
     for (std::size_t i = 0; i < ours.size() && i < theirs.size(); ++i) {
         // What lies between rows is no element.
@@ -167,7 +167,7 @@ void ExpressionBenchmark::run_once(Contestant& contestant, const GemmCall& call)
     device_->synchronize(context_.stream());
 }
 
-std::vector<float> ExpressionBenchmark::result_of(Contestant& contestant, Operands& operands) const {
+std::vector<double> ExpressionBenchmark::result_of(Contestant& contestant, Operands& operands) const {
     operands.fill_c(0);
     run_once(contestant, operands.call(0));
     return operands.result(0);

@@ -60,7 +60,7 @@ private:
     std::shared_ptr<Recorded> recorded(Contestant& contestant, const Operands& operands, int launches) const;
     void run_once(Contestant& contestant, const GemmCall& call) const;
     Side screen(Peer& peer, const Operands& operands);
-    std::vector<float> result_of(Contestant& contestant, Operands& operands) const;
+    std::vector<double> result_of(Contestant& contestant, Operands& operands) const;
 
     std::shared_ptr<Device> device_;
     const DriverContext& context_;

@@ -1,71 +1,68 @@
-// Values of the 16-bit element types; see element_bits.h.
+// Values of the element types; see element_bits.h.
 #include "bench/operands/element_bits.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
-#include <stdexcept>
 
 #include "generator/problem/number_codec.h"
 
 namespace tmm::bench {
 namespace {
 
-void check(ElementType type) {
-    if (type == ElementType::f64) throw std::invalid_argument("tmm-bench multiplies f32, f16 and bf16");
+template <class T>
+std::vector<T> elements_of(const std::vector<std::byte>& stored) {
+    std::vector<T> elements(stored.size() / sizeof(T));
+    if (!elements.empty()) std::memcpy(elements.data(), stored.data(), elements.size() * sizeof(T));
+    return elements;
+}
+
+template <class T>
+std::vector<std::byte> bytes_of(const std::vector<T>& elements) {
+    std::vector<std::byte> stored(elements.size() * sizeof(T));
+    if (!stored.empty()) std::memcpy(stored.data(), elements.data(), stored.size());
+    return stored;
 }
 
 }  // namespace
 
-std::uint16_t bits_of(ElementType type, float value) {
-    check(type);
-    return static_cast<std::uint16_t>(encoded(type, static_cast<double>(value)));
-}
-
-float value_of(ElementType type, std::uint16_t bits) {
-    check(type);
-    return static_cast<float>(decoded(type, bits));
-}
-
-float rounded(ElementType type, float value) {
-    return type == ElementType::f32 ? value : value_of(type, bits_of(type, value));
-}
-
-std::vector<float> to_floats(ElementType type, const std::vector<std::byte>& stored) {
-    std::vector<float> values(stored.size() / static_cast<std::size_t>(size_of(type)));
-    if (values.empty()) return values;
+std::vector<double> to_values(ElementType type, const std::vector<std::byte>& stored) {
+    if (type == ElementType::f64) return elements_of<double>(stored);
     if (type == ElementType::f32) {
-        std::memcpy(values.data(), stored.data(), stored.size());
+        const std::vector<float> floats = elements_of<float>(stored);
+        return {floats.begin(), floats.end()};
+    }
+    const std::vector<std::uint16_t> bits = elements_of<std::uint16_t>(stored);
+    std::vector<double> values(bits.size());
+    std::vector<double> table(1 << 16);
+    if (bits.size() < table.size()) {
+        std::transform(bits.begin(), bits.end(), values.begin(), [type](std::uint16_t one) { return decoded(type, one); });
         return values;
     }
-    std::vector<float> table(1 << 16);
-    for (std::size_t bits = 0; bits < table.size(); ++bits) table[bits] = value_of(type, static_cast<std::uint16_t>(bits));
-    std::vector<std::uint16_t> bits(values.size());
-    std::memcpy(bits.data(), stored.data(), stored.size());
+    for (std::size_t one = 0; one < table.size(); ++one) table[one] = decoded(type, one);
     std::transform(bits.begin(), bits.end(), values.begin(), [&](std::uint16_t one) { return table[one]; });
     return values;
 }
 
-std::vector<std::byte> to_stored(ElementType type, const std::vector<float>& values) {
-    std::vector<std::byte> stored(values.size() * static_cast<std::size_t>(size_of(type)));
-    if (values.empty()) return stored;
+std::vector<std::byte> to_stored(ElementType type, const std::vector<double>& values) {
+    if (type == ElementType::f64) return bytes_of(values);
     if (type == ElementType::f32) {
-        std::memcpy(stored.data(), values.data(), stored.size());
-        return stored;
+        std::vector<float> floats(values.size());
+        std::transform(values.begin(), values.end(), floats.begin(), [](double value) { return static_cast<float>(value); });
+        return bytes_of(floats);
     }
     std::vector<std::uint16_t> bits(values.size());
-    std::transform(values.begin(), values.end(), bits.begin(), [type](float value) { return bits_of(type, value); });
-    std::memcpy(stored.data(), bits.data(), stored.size());
-    return stored;
+    std::transform(values.begin(), values.end(), bits.begin(),
+                   [type](double value) { return static_cast<std::uint16_t>(encoded(type, value)); });
+    return bytes_of(bits);
 }
 
 double unit_roundoff(ElementType type) {
-    check(type);
     return tmm::unit_roundoff(format_of(type));
 }
 
 double smallest_rounding(ElementType type) {
-    check(type);
     const NumberFormat format = format_of(type);
     return std::ldexp(1.0, format.least_exponent - format.digits);
 }

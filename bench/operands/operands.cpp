@@ -1,34 +1,30 @@
 #include "bench/operands/operands.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <new>
 #include <random>
 #include <stdexcept>
 
-#include "base/error.h"
 #include "bench/operands/element_bits.h"
-#include "generator/text/text.h"
 
 namespace tmm::bench {
 
 namespace {
 
 constexpr std::size_t kSize = 1048573;
-constexpr ElementType kTypes[] = {ElementType::f32, ElementType::f16, ElementType::bf16};
+constexpr ElementType kTypes[] = {ElementType::f64, ElementType::f32, ElementType::f16, ElementType::bf16};
 
 }  // namespace
 
 ValuePool::ValuePool() {
     std::mt19937 random(20240229);
-    std::normal_distribution<float> normal;
-    std::vector<float> values(kSize);
-    for (float& value : values) value = normal(random);
+    std::normal_distribution<double> normal;
+    std::vector<double> values(kSize);
+    for (double& value : values) value = normal(random);
     for (std::size_t i = 0; i < typed_.size(); ++i) {
         typed_[i].stored = to_stored(kTypes[i], values);
-        typed_[i].values = to_floats(kTypes[i], typed_[i].stored);
+        typed_[i].values = to_values(kTypes[i], typed_[i].stored);
     }
 }
 
@@ -39,7 +35,7 @@ std::int64_t ValuePool::size() const {
 const ValuePool::Typed& ValuePool::of(ElementType type) const {
     for (std::size_t i = 0; i < typed_.size(); ++i)
         if (kTypes[i] == type) return typed_[i];
-    throw std::invalid_argument("tmm-bench multiplies f32, f16 and bf16");
+    throw std::invalid_argument("an element type without values");
 }
 
 namespace {
@@ -58,10 +54,6 @@ std::int64_t spanned_elements(i64 rows, i64 columns, i64 ld, i64 batch, i64 stri
 Operands::Operands(std::shared_ptr<Device> device, const Shape& shape, std::int64_t rotation_bytes, const ValuePool& pool)
     : device_(std::move(device)), shape_(shape), pool_(pool) {
     const GemmProblem& p = shape_.problem;
-    for (const ElementType type : {p.type_a, p.type_b, p.type_c, p.type_bias})
-        if (type == ElementType::f64)
-            throw Error(ExitStatus::bad_input, fmt::format("tmm-bench multiplies f32, f16 and bf16 matrices, not {}", name_of(type)), {},
-                        "leave dtype, ctype and bias_type out, or give one of these");
     std::int64_t end = 0;
     const auto laid_out = [&](ElementType type, std::int64_t elements) {
         // Elements of C may be wider than what is promised of A and B.
@@ -214,10 +206,10 @@ void Operands::fill_matrix(const Matrix& matrix, int set, bool absolute) {
     }
 }
 
-std::vector<float> Operands::result(int set) const {
+std::vector<double> Operands::result(int set) const {
     std::vector<std::byte> stored(static_cast<std::size_t>(c_.bytes()));
     device_->copy_to_host(stored.data(), place(c_, set), stored.size());
-    return to_floats(c_.type, stored);
+    return to_values(c_.type, stored);
 }
 
 }  // namespace tmm::bench

@@ -21,19 +21,18 @@ class ValuePool {
 public:
     ValuePool();
     std::int64_t size() const;
-    // Throws std::invalid_argument for types other than f32, f16 and bf16.
-    const std::vector<float>& values(ElementType type) const { return of(type).values; }
+    const std::vector<double>& values(ElementType type) const { return of(type).values; }
     // The values as a matrix holds them.
     const std::vector<std::byte>& stored(ElementType type) const { return of(type).stored; }
 
 private:
     struct Typed {
-        std::vector<float> values;
+        std::vector<double> values;
         std::vector<std::byte> stored;
     };
     const Typed& of(ElementType type) const;
 
-    std::array<Typed, 3> typed_;
+    std::array<Typed, 4> typed_;
 };
 
 // Operand sets for timing: enough of them that a launch finds none of its data in the L2, filled with
@@ -44,9 +43,9 @@ std::int64_t spanned_elements(i64 rows, i64 columns, i64 ld, i64 batch, i64 stri
 
 // A matrix that was filled from the pool, element after element as it lies in memory: padding of rows counts.
 struct FilledMatrix {
-    const std::vector<float>* pool = nullptr;
+    const std::vector<double>* pool = nullptr;
     std::int64_t first = 0;
-    float operator[](std::int64_t element) const {
+    double operator[](std::int64_t element) const {
         return (*pool)[static_cast<std::size_t>((first + element) % static_cast<std::int64_t>(pool->size()))];
     }
 };
@@ -57,8 +56,7 @@ public:
 
     // Makes sets until they span rotation_bytes, at least two (one where it is 0), at most kMostSets, fewer where memory is short.
     // The pointers are multiples of the problem's alignment, but at least of an element's size, and of no more, from 16 on of 256.
-    // Throws std::bad_alloc where not even one set fits, Error (bad_input) for element types other than f32, f16 and bf16. The pool
-    // must outlive it.
+    // Throws std::bad_alloc where not even one set fits. The pool must outlive it.
     Operands(std::shared_ptr<Device> device, const Shape& shape, std::int64_t rotation_bytes, const ValuePool& pool);
 
     int sets() const { return sets_; }
@@ -91,7 +89,7 @@ public:
     // Number of elements from C's first to its last, with the padding between rows.
     std::int64_t elements_c() const { return c_.elements; }
     // C of the set with its leading dimension and stride.
-    std::vector<float> result(int set) const;
+    std::vector<double> result(int set) const;
 
     const Shape& shape() const { return shape_; }
 

@@ -8,8 +8,21 @@
 
 #include "generator/plan/launch_plan.h"
 #include "runtime/device/device.h"
+#include "tmm/vocabulary/problem.h"
 
 namespace tmm::bench {
+
+// alpha or beta of a call, as libraries read it: in the type that the mode computes in.
+class CallScalar {
+public:
+    CallScalar(ComputeMode mode, double value) : is_double_(mode == ComputeMode::f64), double_(value), float_(static_cast<float>(value)) {}
+    const void* address() const { return is_double_ ? static_cast<const void*>(&double_) : &float_; }
+
+private:
+    bool is_double_;
+    double double_;
+    float float_;
+};
 
 // One way of serving one problem. It is made for one device and used by one thread.
 class Contestant {

@@ -69,6 +69,8 @@ CublasLibrary open_cublas(const fs::path& directory) {
     resolve(opened, "cublasSetWorkspace_v2", library.set_workspace);
     resolve(opened, "cublasSgemm_v2", library.sgemm);
     resolve(opened, "cublasSgemmStridedBatched", library.sgemm_strided_batched);
+    resolve(opened, "cublasDgemm_v2", library.dgemm);
+    resolve(opened, "cublasDgemmStridedBatched", library.dgemm_strided_batched);
     resolve(opened, "cublasGemmEx", library.gemm_ex);
     resolve(opened, "cublasGemmStridedBatchedEx", library.gemm_strided_batched_ex);
     return library;
@@ -100,9 +102,9 @@ int cuda_type(ElementType type) {
         case ElementType::f32: return kCudaR32f;
         case ElementType::f16: return kCudaR16f;
         case ElementType::bf16: return kCudaR16bf;
-        case ElementType::f64: break;
+        case ElementType::f64: return kCudaR64f;
     }
-    throw std::runtime_error("compared for f32, f16 and bf16 matrices only");
+    throw std::invalid_argument("an element type without a name");
 }
 
 int cublas_compute_type(ComputeMode mode) {
@@ -110,9 +112,13 @@ int cublas_compute_type(ComputeMode mode) {
         case ComputeMode::f32:
         case ComputeMode::f32_strict: return kCublasCompute32f;
         case ComputeMode::tf32: return kCublasCompute32fTf32;
-        case ComputeMode::f64: break;
+        case ComputeMode::f64: return kCublasCompute64f;
     }
-    throw std::runtime_error("compared for products in f32 and tf32 only");
+    throw std::invalid_argument("a compute mode without a name");
+}
+
+int cublas_scale_type(ComputeMode mode) {
+    return mode == ComputeMode::f64 ? kCudaR64f : kCudaR32f;
 }
 
 void check_cublas(CublasStatus status, const char* call) {

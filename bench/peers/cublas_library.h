@@ -18,9 +18,11 @@ inline constexpr CublasStatus kCublasSuccess = 0;
 inline constexpr int kCublasOpN = 0;
 inline constexpr int kCublasOpT = 1;
 inline constexpr int kCublasCompute32f = 68;
+inline constexpr int kCublasCompute64f = 70;
 inline constexpr int kCublasCompute32fTf32 = 77;
 inline constexpr int kCublasGemmDefault = -1;
 inline constexpr int kCudaR32f = 0;
+inline constexpr int kCudaR64f = 1;
 inline constexpr int kCudaR16f = 2;
 inline constexpr int kCudaR16bf = 14;
 
@@ -66,6 +68,11 @@ struct CublasLibrary {
     CublasStatus (*sgemm_strided_batched)(CublasHandle, int op_a, int op_b, int m, int n, int k, const float* alpha, const float* a,
                                           int lda, long long stride_a, const float* b, int ldb, long long stride_b, const float* beta,
                                           float* c, int ldc, long long stride_c, int batch) = nullptr;
+    CublasStatus (*dgemm)(CublasHandle, int op_a, int op_b, int m, int n, int k, const double* alpha, const double* a, int lda,
+                          const double* b, int ldb, const double* beta, double* c, int ldc) = nullptr;
+    CublasStatus (*dgemm_strided_batched)(CublasHandle, int op_a, int op_b, int m, int n, int k, const double* alpha, const double* a,
+                                          int lda, long long stride_a, const double* b, int ldb, long long stride_b, const double* beta,
+                                          double* c, int ldc, long long stride_c, int batch) = nullptr;
     CublasStatus (*gemm_ex)(CublasHandle, int op_a, int op_b, int m, int n, int k, const void* alpha, const void* a, int type_a, int lda,
                             const void* b, int type_b, int ldb, const void* beta, void* c, int type_c, int ldc, int compute_type,
                             int algorithm) = nullptr;
@@ -98,9 +105,11 @@ struct CublasLtLibrary {
 };
 
 // The types of elements, and of a problem's products and sums, as cuBLAS names them. The latter are those that tmm promises, so TF32 only
-// where the problem asks for it. Throws std::runtime_error for types and modes in which the libraries are not compared.
+// where the problem asks for it.
 int cuda_type(ElementType type);
 int cublas_compute_type(ComputeMode mode);
+// The type of alpha and beta in a call of that mode.
+int cublas_scale_type(ComputeMode mode);
 
 // The libraries are searched for in `directory` where one is given and nowhere else; otherwise on the loader's own path, in the toolkit's
 // lib64 and where the system's Python keeps NVIDIA's wheels. Throws Error (no_device) that lists the places searched. The libraries stay

@@ -1,5 +1,6 @@
-// This peer is cuBLAS as a program gets it that makes one handle and calls cublasSgemm, or cublasGemmEx for 16-bit operands and TF32:
-// default math and algorithm, with the workspace it asks for. It has no epilogues: an elementwise kernel applies them behind the product.
+// This peer is cuBLAS as a program gets it that makes one handle and calls cublasSgemm or cublasDgemm, or cublasGemmEx for 16-bit operands
+// and TF32: default math and algorithm, with the workspace it asks for. It has no epilogues: an elementwise kernel applies them behind the
+// product.
 #include <fmt/format.h>
 
 #include <limits>
@@ -9,6 +10,7 @@
 #include "bench/peers/peers.h"
 #include "bench/peers/plain_product.h"
 #include "bench/peers/separate_epilogue.h"
+#include "generator/text/text.h"
 
 namespace tmm::bench {
 namespace {
@@ -66,8 +68,13 @@ public:
     // already transposed. So A and B change places, m and n too, and the operations stay.
     void enqueue(const GemmCall& call, Stream stream) override {
         session_->use(stream);
-        if (p_.type_a == ElementType::f32 && p_.compute != ComputeMode::tf32)
-            multiply_f32(call);
+        const CublasLibrary& library = session_->library;
+        if (p_.type_a == ElementType::f64)
+            multiply_as<double>(call, Named{library.dgemm, "cublasDgemm"},
+                                Named{library.dgemm_strided_batched, "cublasDgemmStridedBatched"});
+        else if (p_.type_a == ElementType::f32 && p_.compute != ComputeMode::tf32)
+            multiply_as<float>(call, Named{library.sgemm, "cublasSgemm"},
+                               Named{library.sgemm_strided_batched, "cublasSgemmStridedBatched"});
         else
             multiply_typed(call);
     }
@@ -76,20 +83,26 @@ public:
     void forget_streams() override { session_->has_stream = false; }
 
 private:
-    void multiply_f32(const GemmCall& call) const {
-        const auto alpha = static_cast<float>(call.alpha);
-        const auto beta = static_cast<float>(call.beta);
-        const auto* a = static_cast<const float*>(call.a);
-        const auto* b = static_cast<const float*>(call.b);
-        auto* c = static_cast<float*>(call.c);
-        const CublasLibrary& library = session_->library;
+    template <class Call>
+    struct Named {
+        Call call;
+        const char* name;
+    };
+    // The functions of one type, for one product and for a batch.
+    template <class T, class Gemm, class Batched>
+    void multiply_as(const GemmCall& call, const Named<Gemm>& gemm, const Named<Batched>& batched) const {
+        const auto alpha = static_cast<T>(call.alpha);
+        const auto beta = static_cast<T>(call.beta);
+        const auto* a = static_cast<const T*>(call.a);
+        const auto* b = static_cast<const T*>(call.b);
+        auto* c = static_cast<T*>(call.c);
         if (p_.batch == 1)
-            check_cublas(library.sgemm(session_->handle, first_op_, second_op_, n_, m_, k_, &alpha, b, ldb_, a, lda_, &beta, c, ldc_),
-                         "cublasSgemm");
+            check_cublas(gemm.call(session_->handle, first_op_, second_op_, n_, m_, k_, &alpha, b, ldb_, a, lda_, &beta, c, ldc_),
+                         gemm.name);
         else
-            check_cublas(library.sgemm_strided_batched(session_->handle, first_op_, second_op_, n_, m_, k_, &alpha, b, ldb_, p_.stride_b, a,
-                                                       lda_, p_.stride_a, &beta, c, ldc_, p_.stride_c, batch_),
-                         "cublasSgemmStridedBatched");
+            check_cublas(batched.call(session_->handle, first_op_, second_op_, n_, m_, k_, &alpha, b, ldb_, p_.stride_b, a, lda_,
+                                      p_.stride_a, &beta, c, ldc_, p_.stride_c, batch_),
+                         batched.name);
     }
     void multiply_typed(const GemmCall& call) const {
         const auto alpha = static_cast<float>(call.alpha);
@@ -137,8 +150,9 @@ public:
 
     std::vector<std::unique_ptr<Contestant>> offers(const GemmProblem& problem) override {
         if (problem.type_a != problem.type_b) throw std::runtime_error("cuBLAS takes A and B of one type");
-        if (problem.type_a == ElementType::f32 && problem.type_c != ElementType::f32)
-            throw std::runtime_error("cuBLAS multiplies f32 into f32 only");
+        for (const ElementType type : {ElementType::f32, ElementType::f64})
+            if (problem.type_a == type && problem.type_c != type)
+                throw std::runtime_error(fmt::format("cuBLAS multiplies {0} into {0} only", name_of(type)));
         for (const i64 extent : {problem.m, problem.n, problem.k, problem.batch, problem.lda, problem.ldb, plain_product(problem).ldc})
             if (extent > std::numeric_limits<int>::max()) throw std::runtime_error("cuBLAS takes sizes below 2^31");
         std::vector<std::unique_ptr<Contestant>> found;

@@ -65,10 +65,11 @@ class LtProblem {
 public:
     // own: what cuBLASLt makes of the problem's epilogue, or of none for its plain product.
     LtProblem(std::shared_ptr<LtSession> session, const GemmProblem& p, const LtEpilogue& own)
-        : session_(std::move(session)), epilogue_(own) {
+        : session_(std::move(session)), compute_(p.compute), epilogue_(own) {
         try {
             const CublasLtLibrary& library = session_->library;
-            check_cublas(library.desc_create(&desc_, cublas_compute_type(p.compute), kCudaR32f), "cublasLtMatmulDescCreate");
+            check_cublas(library.desc_create(&desc_, cublas_compute_type(p.compute), cublas_scale_type(p.compute)),
+                         "cublasLtMatmulDescCreate");
             set_operation(kDescTransA, p.op_b);
             set_operation(kDescTransB, p.op_a);
             first_ = make_layout(p.type_b, stored_columns_b(p), stored_rows_b(p), p.ldb, p.batch, p.stride_b);
@@ -111,13 +112,14 @@ public:
     }
 
     void multiply(const CublasLtHeuristic& heuristic, const GemmCall& call, Stream stream) const {
-        const auto alpha = static_cast<float>(call.alpha);
-        const float beta = epilogue_.residual_as_c ? 1 : static_cast<float>(call.beta);
+        const CallScalar alpha(compute_, call.alpha);
+        const CallScalar beta(compute_, epilogue_.residual_as_c ? 1 : call.beta);
         const void* c = epilogue_.residual_as_c ? call.residual : call.c;
         if (epilogue_.has_bias) set(kDescBiasPointer, call.bias);
-        check_cublas(session_->library.matmul(session_->handle, desc_, &alpha, call.b, first_, call.a, second_, &beta, c, read(), call.c,
-                                              result_, &heuristic.algo, session_->workspace.data(), session_->workspace.bytes(), stream),
-                     "cublasLtMatmul");
+        check_cublas(
+            session_->library.matmul(session_->handle, desc_, alpha.address(), call.b, first_, call.a, second_, beta.address(), c, read(),
+                                     call.c, result_, &heuristic.algo, session_->workspace.data(), session_->workspace.bytes(), stream),
+            "cublasLtMatmul");
     }
 
 private:
@@ -160,6 +162,7 @@ private:
     }
 
     std::shared_ptr<LtSession> session_;
+    ComputeMode compute_;
     LtEpilogue epilogue_;
     CublasLtDesc desc_ = nullptr;
     CublasLtLayout first_ = nullptr;

@@ -108,6 +108,7 @@ class TunedContestant final : public Contestant {
 public:
     TunedContestant(tmmPlan_t plan, const GemmProblem& problem, std::shared_ptr<Device> device, const std::string& prepared)
         : plan_(plan),
+          compute_(problem.compute),
           has_bias_(problem.bias != BiasAxis::none),
           has_residual_(problem.residual),
           emulated_(device->info().emulated),
@@ -119,11 +120,11 @@ public:
     TunedContestant& operator=(const TunedContestant&) = delete;
 
     void enqueue(const GemmCall& call, Stream stream) override {
-        const auto alpha = static_cast<float>(call.alpha);
-        const auto beta = static_cast<float>(call.beta);
+        const CallScalar alpha(compute_, call.alpha);
+        const CallScalar beta(compute_, call.beta);
         const tmmGemmArgs_t args{.struct_size = sizeof(tmmGemmArgs_t),
-                                 .alpha = &alpha,
-                                 .beta = &beta,
+                                 .alpha = alpha.address(),
+                                 .beta = beta.address(),
                                  .a = call.a,
                                  .b = call.b,
                                  .c = call.c,
@@ -154,6 +155,7 @@ public:
 
 private:
     tmmPlan_t plan_;
+    ComputeMode compute_;
     // The calls may be those of a problem with more operands.
     bool has_bias_;
     bool has_residual_;

@@ -224,7 +224,7 @@ std::vector<std::string> legend(const RunInfo& info, const std::vector<std::stri
                 "between: the time where another kernel stands before each product, without that kernel's own, tmm/best peer.");
     }
     if (shows("error"))
-        lines.emplace_back("error: ||C - exact|| / ||exact||, of tmm, the best peer and the naive kernel (FP32 FMAs in the order of k).");
+        lines.emplace_back("error: ||C - exact|| / ||exact||, of tmm, the best peer and the naive kernel (FMAs in the order of k).");
     if (!left_out.empty()) lines.push_back(left_out_text(left_out));
     return lines;
 }

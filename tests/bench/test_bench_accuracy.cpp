@@ -13,14 +13,16 @@
 #include "bench/operands/element_bits.h"
 #include "bench/operands/operands.h"
 #include "bench/peers/peers.h"
+#include "generator/problem/number_codec.h"
+#include "generator/text/shapes_file.h"
 
 using namespace tmm;
 using namespace tmm::bench;
 
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 GemmProblem problem(i64 m, i64 n, i64 k, ElementType type_c = ElementType::f32) {
     return GemmProblem{.m = m, .n = n, .k = k, .type_c = type_c, .lda = k, .ldb = n, .ldc = n};
@@ -43,13 +45,29 @@ T element(const void* matrix, i64 index) {
     return value;
 }
 
+// The value as a matrix of the type holds it.
+double held(ElementType type, double value) {
+    return to_values(type, to_stored(type, {value})).at(0);
+}
+
+// The bits that a matrix of a 16-bit type holds.
+std::uint16_t bits_of(ElementType type, double value) {
+    return element<std::uint16_t>(to_stored(type, {value}).data(), 0);
+}
+
+// An element of a matrix in memory.
+double stored_element(ElementType type, const void* matrix, i64 index) {
+    const auto* const first = static_cast<const std::byte*>(matrix) + index * size_of(type);
+    return to_values(type, {first, first + size_of(type)}).at(0);
+}
+
 double exact_element(const Operands& operands, i64 batch, i64 row, i64 column) {
     const GemmProblem& p = operands.shape().problem;
     double sum = 0;
     for (i64 k = 0; k < p.k; ++k) {
-        const float a = operands.first_a(0)[batch * p.stride_a + (p.op_a == Operation::none ? row * p.lda + k : k * p.lda + row)];
-        const float b = operands.first_b(0)[batch * p.stride_b + (p.op_b == Operation::none ? k * p.ldb + column : column * p.ldb + k)];
-        sum += static_cast<double>(a) * b;
+        const double a = operands.first_a(0)[batch * p.stride_a + (p.op_a == Operation::none ? row * p.lda + k : k * p.lda + row)];
+        const double b = operands.first_b(0)[batch * p.stride_b + (p.op_b == Operation::none ? k * p.ldb + column : column * p.ldb + k)];
+        sum += a * b;
     }
     const double before = p.reads_c ? operands.first_c(0)[batch * p.stride_c + row * p.ldc + column] : 0;
     return operands.shape().alpha * sum + operands.shape().beta * before;
@@ -79,27 +97,32 @@ TEST_CASE("16-bit values are rounded to the nearest, ties to even, and keep zero
     CHECK(bits_of(f16, std::ldexp(1.0F, -25)) == 0);
     CHECK(bits_of(f16, std::ldexp(-3.0F, -26)) == 0x8001);
     CHECK(bits_of(f16, std::ldexp(2047.0F, -25)) == 0x0400);
+    for (const ElementType type : {f16, bf16, f32, f64}) {
+        CHECK(std::isnan(held(type, kNan)));
+        CHECK(held(type, -kInfinity) == -kInfinity);
+        CHECK(std::signbit(held(type, -0.0)));
+    }
+    // Each value is its own nearest.
+    std::vector<std::byte> all(std::size_t{2} << 16);
+    for (unsigned bits = 0; bits < 1 << 16; ++bits) std::memcpy(&all[std::size_t{2} * bits], &bits, 2);
     for (const ElementType type : {f16, bf16}) {
-        CHECK(std::isnan(value_of(type, bits_of(type, kNan))));
-        CHECK(rounded(type, -kInfinity) == -kInfinity);
-        CHECK(std::signbit(rounded(type, -0.0F)));
-        // Each value is its own nearest.
+        const std::vector<std::byte> again = to_stored(type, to_values(type, all));
         int changed = 0;
-        for (int bits = 0; bits < 1 << 16; ++bits) {
-            const float value = value_of(type, static_cast<std::uint16_t>(bits));
-            if (!std::isnan(value) && bits_of(type, value) != bits) ++changed;
-        }
+        for (std::size_t i = 0; i < all.size(); i += 2)
+            if (!std::isnan(stored_element(type, &all[i], 0)) && std::memcmp(&all[i], &again[i], 2) != 0) ++changed;
         CHECK(changed == 0);
     }
+    CHECK(held(f64, 1 + 0x1p-52) == 1 + 0x1p-52);
+    CHECK(held(f32, 1 + 0x1p-52) == 1);
+    CHECK(unit_roundoff(f64) == std::ldexp(1.0, -53));
     CHECK(unit_roundoff(f32) == std::ldexp(1.0, -24));
     CHECK(unit_roundoff(f16) == std::ldexp(1.0, -11));
     CHECK(unit_roundoff(bf16) == std::ldexp(1.0, -8));
     CHECK(smallest_rounding(f16) == std::ldexp(1.0, -25));
-    CHECK_THROWS_AS(bits_of(f64, 1), std::invalid_argument);
 }
 
 TEST_CASE("operands hold the same normal values in every type, rounded to it, in sets as large as the type") {
-    for (const ElementType type : {ElementType::f32, ElementType::f16, ElementType::bf16}) {
+    for (const ElementType type : {ElementType::f64, ElementType::f32, ElementType::f16, ElementType::bf16}) {
         CAPTURE(static_cast<int>(type));
         Shape shape;
         shape.problem = problem(30, 40, 50, type);
@@ -118,30 +141,28 @@ TEST_CASE("operands hold the same normal values in every type, rounded to it, in
         CHECK(ranges[1].bytes == 50 * 40 * size_of(type));
 
         double squares = 0;
-        std::set<float> values;
+        std::set<double> values;
         const GemmCall call = operands.call(1);
         for (i64 i = 0; i < 30 * 50; ++i) {
-            const float held = type == ElementType::f32 ? element<float>(call.a, i) : value_of(type, element<std::uint16_t>(call.a, i));
-            CHECK(held == operands.first_a(1)[i]);
-            CHECK(held == rounded(type, held));
-            squares += static_cast<double>(held) * held;
-            values.insert(held);
+            const double value = stored_element(type, call.a, i);
+            CHECK(value == operands.first_a(1)[i]);
+            squares += value * value;
+            values.insert(value);
         }
         CHECK(squares / 1500 == doctest::Approx(1).epsilon(0.1));
         CHECK(values.size() > (type == ElementType::bf16 ? 500 : 1000));
         // A C that is not read is NaN until it is written.
-        for (const float value : operands.result(1)) REQUIRE(std::isnan(value));
+        for (const double value : operands.result(1)) REQUIRE(std::isnan(value));
 
         operands.make_absolute(0);
         for (i64 i = 0; i < 50 * 40; ++i) {
-            const float held = type == ElementType::f32 ? element<float>(operands.call(0).b, i)
-                                                        : value_of(type, element<std::uint16_t>(operands.call(0).b, i));
-            REQUIRE(held == std::fabs(operands.first_b(0)[i]));
+            REQUIRE(stored_element(type, operands.call(0).b, i) == std::fabs(operands.first_b(0)[i]));
         }
     }
-    Shape doubles;
-    doubles.problem = problem(2, 2, 2, ElementType::f64);
-    CHECK_THROWS_AS(Operands(host(), doubles, 0, pool()), Error);
+    // Doubles have digits that a float has not, so that sums of them are rounded.
+    int floats = 0;
+    for (const double value : pool().values(ElementType::f64)) floats += value == held(ElementType::f32, value);
+    CHECK(floats < 10);
 }
 
 TEST_CASE("pointers keep the alignment that 16-bit operands promise, and no more") {
@@ -166,8 +187,8 @@ TEST_CASE("pointers keep the alignment that 16-bit operands promise, and no more
 TEST_CASE("f32 results are compared by the bound, inside the matrix only") {
     GemmProblem p = problem(2, 2, 4);
     p.ldc = 3;
-    const std::vector<float> scale = {1, 1, 0, 1, 1, 0};
-    const float ulp = std::ldexp(1.0F, -23);
+    const std::vector<double> scale = {1, 1, 0, 1, 1, 0};
+    const double ulp = std::ldexp(1.0, -23);
     CHECK(compare(p, {1, 1, 5, 1, 1, 5}, {1, 1, -5, 1, 1, -5}, scale).ratio == 0);
     const Difference near = compare(p, {1, 1, 0, 1, 1 + ulp, 0}, {1, 1, 0, 1, 1, 0}, scale);
     CHECK(near.ratio > 0);
@@ -186,7 +207,7 @@ TEST_CASE("a result of a 16-bit type may be off by its rounding besides, and by 
         CAPTURE(static_cast<int>(type));
         GemmProblem p = problem(1, 1, 64, type);
         p.type_a = p.type_b = type;
-        const auto u = static_cast<float>(unit_roundoff(type));
+        const double u = unit_roundoff(type);
         // Half a unit of the last place is rounding, two units are not: with k of 64 the sum's own errors are far below.
         CHECK(compare(p, {1}, {1 + u}, {1}).ratio <= 1);
         CHECK(compare(p, {1 + 2 * u}, {1 + u}, {1}).ratio <= 1);
@@ -212,6 +233,10 @@ TEST_CASE("what a sum may be off by grows with k, and is larger where tensor cor
     CHECK(accumulation_bound(p) == 1004 * u);
     p.compute = ComputeMode::tf32;
     CHECK(accumulation_bound(p) == 2504 * u + std::ldexp(1.0, -10));
+    p = problem(8, 8, 1000, ElementType::f64);
+    p.type_a = p.type_b = ElementType::f64;
+    p.compute = ComputeMode::f64;
+    CHECK(accumulation_bound(p) == 1004 * std::ldexp(1.0, -53));
     p = problem(8, 8, 1000, ElementType::bf16);
     p.type_a = p.type_b = ElementType::bf16;
     CHECK(accumulation_bound(p) == 2504 * u);
@@ -257,16 +282,16 @@ TEST_CASE("errors are measured against the exact product, for each type, layout 
         const Reference reference(operands, 0);
         REQUIRE(reference.elements() == one.batch * 30);
 
-        std::vector<float> c(static_cast<std::size_t>(operands.elements_c()), kNan);
+        std::vector<double> c(static_cast<std::size_t>(operands.elements_c()), kNan);
         double error = 0;
         double norm = 0;
         for (i64 batch = 0; batch < one.batch; ++batch)
             for (i64 row = 0; row < 5; ++row)
                 for (i64 column = 0; column < 6; ++column) {
                     const double exact = exact_element(operands, batch, row, column);
-                    const float held = rounded(one.type_c, static_cast<float>(exact));
-                    c[static_cast<std::size_t>(batch * p.stride_c + row * p.ldc + column)] = held;
-                    error += (held - exact) * (held - exact);
+                    const double value = held(one.type_c, exact);
+                    c[static_cast<std::size_t>(batch * p.stride_c + row * p.ldc + column)] = value;
+                    error += (value - exact) * (value - exact);
                     norm += exact * exact;
                 }
         const Accuracy good = reference.judge(c);
@@ -275,7 +300,7 @@ TEST_CASE("errors are measured against the exact product, for each type, layout 
         CHECK(good.ratio <= 1);
 
         const auto last = static_cast<std::size_t>((one.batch - 1) * p.stride_c + 4 * p.ldc + 5);
-        c[last] += 0.25F;
+        c[last] += 0.25;
         const Accuracy bad = reference.judge(c);
         CHECK(bad.ratio > 1);
         CHECK(bad.where.find("[4][5]: ") != std::string::npos);
@@ -283,6 +308,45 @@ TEST_CASE("errors are measured against the exact product, for each type, layout 
         c[last] = kNan;
         CHECK(std::isinf(reference.judge(c).error));
         CHECK(std::isinf(reference.judge(c).ratio));
+    }
+}
+
+TEST_CASE("errors of doubles are measured against sums in twice their precision") {
+    for (const char* text : {"5 6 700 dtype=f64", "5 6 700 dtype=f64 ops=tt beta=-0.3 alpha=0.7 batch=2", "5 6 1 dtype=f64"}) {
+        CAPTURE(text);
+        const Shape shape = parse_shape(text);
+        const GemmProblem& p = shape.problem;
+        Operands operands(host(), shape, 0, pool());
+        const Reference reference(operands, 0);
+        const auto judged = [&](auto sum_type) {
+            using Sum = decltype(sum_type);
+            std::vector<double> c(static_cast<std::size_t>(operands.elements_c()));
+            for (i64 batch = 0; batch < p.batch; ++batch)
+                for (i64 row = 0; row < p.m; ++row)
+                    for (i64 column = 0; column < p.n; ++column) {
+                        Sum sum = 0;
+                        for (i64 k = 0; k < p.k; ++k)
+                            sum += Sum(operands.first_a(
+                                       0)[batch * p.stride_a + (p.op_a == Operation::none ? row * p.lda + k : k * p.lda + row)]) *
+                                   Sum(operands.first_b(
+                                       0)[batch * p.stride_b + (p.op_b == Operation::none ? k * p.ldb + column : column * p.ldb + k)]);
+                        const auto at = static_cast<std::size_t>(batch * p.stride_c + row * p.ldc + column);
+                        const double before = p.reads_c ? operands.first_c(0)[static_cast<i64>(at)] : 0;
+                        c[at] = static_cast<double>(Sum(shape.alpha) * sum + Sum(shape.beta) * Sum(before));
+                    }
+            return reference.judge(c);
+        };
+        // What is summed wider and rounded once is off by that rounding alone, a loop in doubles by more: that a reference in doubles
+        // could not tell.
+        const Accuracy wider = judged(static_cast<long double>(0));
+        CHECK(wider.error > 0);
+        CHECK(wider.error < 0x1p-53);
+        const Accuracy loop = judged(0.0);
+        CHECK(loop.ratio <= 1);
+        if (p.k > 1) CHECK(loop.error > 3 * wider.error);
+        const Accuracy floats = judged(0.0F);
+        CHECK(floats.ratio > 1);
+        CHECK(floats.where.find(", exactly ") != std::string::npos);
     }
 }
 
@@ -298,19 +362,19 @@ TEST_CASE("of a large product some rows and columns are checked, the edges among
     const Reference reference(operands, 0, 30 * 4 * 200);
     CHECK(reference.elements() <= 800);
     CHECK(reference.elements() >= 600);
-    std::vector<float> c(static_cast<std::size_t>(operands.elements_c()));
+    std::vector<double> c(static_cast<std::size_t>(operands.elements_c()));
     for (i64 batch = 0; batch < p.batch; ++batch)
         for (i64 row = 0; row < p.m; ++row)
             for (i64 column = 0; column < p.n; ++column)
                 c[static_cast<std::size_t>(batch * p.stride_c + row * p.ldc + column)] =
-                    static_cast<float>(exact_element(operands, batch, row, column));
+                    held(ElementType::f32, exact_element(operands, batch, row, column));
     CHECK(reference.judge(c).ratio <= 1);
     CHECK(reference.judge(c).error < 1e-7);
     // The four corners of the first and of the last matrix are checked.
     for (const i64 batch : {i64{0}, p.batch - 1})
         for (const i64 row : {i64{0}, p.m - 1})
             for (const i64 column : {i64{0}, p.n - 1}) {
-                std::vector<float> changed = c;
+                std::vector<double> changed = c;
                 changed[static_cast<std::size_t>(batch * p.stride_c + row * p.ldc + column)] += 1;
                 CAPTURE(row);
                 CAPTURE(column);
@@ -340,16 +404,16 @@ TEST_CASE("the CPU multiplies 16-bit matrices into C of their type and of f32") 
         }
 }
 
-TEST_CASE("a wrong product of 16-bit matrices is seen, a right one passes, whatever the type of C") {
-    // OpenBLAS, with one element of C changed after it.
+TEST_CASE("a wrong product is seen, a right one passes, whatever the types") {
+    // OpenBLAS, with one element of C changed after it by so much.
     class Faulty final : public Contestant {
     public:
         Faulty(std::unique_ptr<Contestant> right, ElementType type, i64 place) : right_(std::move(right)), type_(type), place_(place) {}
         void enqueue(const GemmCall& call, Stream stream) override {
             right_->enqueue(call, stream);
             std::byte* c = static_cast<std::byte*>(call.c) + place_ * size_of(type_);
-            const std::vector<float> old = to_floats(type_, {c, c + size_of(type_)});
-            const std::vector<std::byte> changed = to_stored(type_, {old[0] + 1});
+            const std::vector<double> old = to_values(type_, {c, c + size_of(type_)});
+            const std::vector<std::byte> changed = to_stored(type_, {old[0] + (type_ == ElementType::f64 ? 1e-12 : 1)});
             std::memcpy(c, changed.data(), changed.size());
         }
 
@@ -361,14 +425,16 @@ TEST_CASE("a wrong product of 16-bit matrices is seen, a right one passes, whate
 
     const std::unique_ptr<Peer> cpu = make_peer("cpu", host(), {});
     ResultChecker checker(host(), nullptr);
-    for (const ElementType type : {ElementType::f32, ElementType::f16, ElementType::bf16})
+    for (const ElementType type : {ElementType::f64, ElementType::f32, ElementType::f16, ElementType::bf16})
         for (const ElementType type_c : {type, ElementType::f32})
             for (const bool reads_c : {false, true}) {
+                if (type == ElementType::f64 && type_c != type) continue;
                 CAPTURE(static_cast<int>(type));
                 CAPTURE(static_cast<int>(type_c));
                 Shape shape;
                 shape.problem = problem(12, 14, 40, type_c);
                 shape.problem.type_a = shape.problem.type_b = type;
+                if (type == ElementType::f64) shape.problem.compute = ComputeMode::f64;
                 shape.problem.reads_c = reads_c;
                 shape.beta = reads_c ? -2 : 0;
                 Operands operands(host(), shape, 0, pool());
@@ -383,7 +449,7 @@ TEST_CASE("a wrong product of 16-bit matrices is seen, a right one passes, whate
                 CHECK_MESSAGE(right.accuracy.ratio <= 1, right.accuracy.where);
                 CHECK_FALSE(right.wrong());
                 CHECK(right.accuracy.error == right.peer_errors.at(0));
-                if (type == ElementType::f32) CHECK(right.naive_error.value() < 1e-6);
+                if (type == type_c) CHECK(right.naive_error.value() < 10 * unit_roundoff(type));
                 // The operands are as they were.
                 CHECK(element<std::uint16_t>(operands.call(0).a, 0) ==
                       element<std::uint16_t>(pool().stored(type).data() + operands.first_a(0).first * size_of(type), 0));

@@ -48,11 +48,13 @@ TEST_CASE("types and modes have the libraries' numbers, and TF32 only where a pr
     CHECK(cuda_type(ElementType::f32) == 0);
     CHECK(cuda_type(ElementType::f16) == 2);
     CHECK(cuda_type(ElementType::bf16) == 14);
-    CHECK_THROWS_AS(cuda_type(ElementType::f64), std::runtime_error);
+    CHECK(cuda_type(ElementType::f64) == 1);
     CHECK(cublas_compute_type(ComputeMode::f32) == 68);
     CHECK(cublas_compute_type(ComputeMode::f32_strict) == 68);
     CHECK(cublas_compute_type(ComputeMode::tf32) == 77);
-    CHECK_THROWS_AS(cublas_compute_type(ComputeMode::f64), std::runtime_error);
+    CHECK(cublas_compute_type(ComputeMode::f64) == 70);
+    CHECK(cublas_scale_type(ComputeMode::f64) == 1);
+    CHECK(cublas_scale_type(ComputeMode::tf32) == 0);
 }
 
 #ifdef CUBLAS_VERSION

@@ -44,15 +44,9 @@ std::shared_ptr<Device> host() {
     return device;
 }
 
-float element(ElementType type, const void* matrix, i64 index) {
-    const auto* place = static_cast<const std::byte*>(matrix) + index * size_of(type);
-    float value = 0;
-    std::uint16_t bits = 0;
-    if (type == ElementType::f32)
-        std::memcpy(&value, place, sizeof value);
-    else
-        std::memcpy(&bits, place, sizeof bits);
-    return type == ElementType::f32 ? value : value_of(type, bits);
+double element(ElementType type, const void* matrix, i64 index) {
+    const auto* const first = static_cast<const std::byte*>(matrix) + index * size_of(type);
+    return to_values(type, {first, first + size_of(type)}).at(0);
 }
 
 double activated(Activation activation, double x) {
@@ -127,6 +121,9 @@ const char* const kLines[] = {
     "40 300 4 dtype=bf16 batch=2 epilogue=gelu_tanh",
     "10 21 8 dtype=bf16 ldc=24 beta=1 epilogue=bias+silu",
     "7 18 4 ldc=20 beta=-1 epilogue=bias+residual ldr=24",
+    "16 24 8 dtype=f64 epilogue=bias+gelu bias_type=f64",
+    "9 11 6 dtype=f64 ops=nt align=8 epilogue=bias_rows+silu+residual bias_type=f64 beta=0.5 ldr=14",
+    "6 10 8 dtype=f64 batch=2 epilogue=bias+swiglu bias_type=f64",
     "16 24 8 epilogue=swiglu",
     "5 7 9 ops=tt alpha=-0.5 epilogue=bias+swiglu",
     "16 24 8 dtype=bf16 ops=nt epilogue=bias+swiglu+residual bias_type=f32",
@@ -208,18 +205,18 @@ TEST_CASE("results are judged by what the epilogue makes of the exact product") 
         const Operands operands(host(), shape, 0, pool());
         const Reference reference(operands, 0);
         REQUIRE(reference.elements() == p.batch * rows_of_c(p) * columns_of_c(p));
-        std::vector<float> c(static_cast<std::size_t>(operands.elements_c()), std::numeric_limits<float>::quiet_NaN());
-        for_each_element(p, [&](i64 batch, i64 row, i64 column, std::size_t at) {
-            c[at] = rounded(p.type_c, static_cast<float>(expected(operands, batch, row, column)));
-        });
+        std::vector<double> c(static_cast<std::size_t>(operands.elements_c()), std::numeric_limits<double>::quiet_NaN());
+        for_each_element(p, [&](i64 batch, i64 row, i64 column, std::size_t at) { c[at] = expected(operands, batch, row, column); });
+        c = to_values(p.type_c, to_stored(p.type_c, c));
         const Accuracy good = reference.judge(c);
         CHECK_MESSAGE(good.ratio <= 1, good.where);
-        CHECK(good.error <= unit_roundoff(p.type_c));
+        // What is expected is itself a sum in doubles.
+        CHECK(good.error <= unit_roundoff(p.type_c) * (p.type_c == ElementType::f64 ? 8 : 1));
         // Some rows and columns of a large C are checked, among them the last.
         const Reference sampled(operands, 0, 20 * p.k);
         CHECK(sampled.elements() <= (is_gate(p.activation) ? 40 : 20));
         CHECK_MESSAGE(sampled.judge(c).ratio <= 1, sampled.judge(c).where);
-        c[static_cast<std::size_t>((p.batch - 1) * p.stride_c + (rows_of_c(p) - 1) * p.ldc + columns_of_c(p) - 1)] += 0.125F;
+        c[static_cast<std::size_t>((p.batch - 1) * p.stride_c + (rows_of_c(p) - 1) * p.ldc + columns_of_c(p) - 1)] += 0.125;
         CHECK(reference.judge(c).ratio > 1);
         CHECK(sampled.judge(c).ratio > 1);
     }
@@ -347,11 +344,11 @@ TEST_CASE("a library that only multiplies gets its epilogue from one elementwise
         REQUIRE_FALSE(offers.empty());
         CHECK(contains(offers.front()->detail(), " + elementwise kernel"));
         offers.front()->enqueue(operands.call(0), nullptr);
-        const std::vector<float> c = operands.result(0);
+        const std::vector<double> c = operands.result(0);
         // The product of a gate lies in memory that the contestant says it has.
         CHECK((offers.front()->workspace_bytes() >= p.batch * p.m * p.n * size_of(p.type_c)) == is_gate(p.activation));
         // The product is rounded to the type of C before it is finished, as every library does it.
-        const double most = 4 * unit_roundoff(p.type_c) * (p.type_c == ElementType::f32 ? static_cast<double>(p.k) : 1);
+        const double most = 4 * unit_roundoff(p.type_c) * (is_16_bit(p.type_c) ? 1 : static_cast<double>(p.k));
         std::set<std::size_t> elements;
         int wrong = 0;
         for_each_element(p, [&](i64 batch, i64 row, i64 column, std::size_t at) {

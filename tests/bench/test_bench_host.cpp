@@ -67,3 +67,18 @@ TEST_CASE("tmm-bench names the shape that is too large and goes on with the othe
         CHECK_FALSE(contains(run.text, "TFLOP"));
     }
 }
+
+TEST_CASE("tmm-bench compares doubles, and marks who is not as accurate as their peer") {
+    const Folder folder;
+    const std::string shapes = folder.with(
+        "shapes.txt", "33 29 70 dtype=f64 ops=tn beta=1\n8 8 8 dtype=f64 batch=3\n12 20 9 dtype=f64 epilogue=bias+gelu bias_type=f64\n");
+    const std::string csv = folder.file("times.csv");
+    const Outcome run = bench(folder, "--pairs 2 --gpu host --vs cpu,naive --csv " + csv + " --shapes " + shapes);
+    INFO(run.text);
+    CHECK(run.status == 0);
+    CHECK(contains(run.text, "33x29x70 dtype=f64 ops=tn beta=1"));
+    // The errors of tmm, the best peer and the naive kernel are those of doubles: sums in floats would show 1e-7.
+    CHECK(contains(run.text, "e-16 "));
+    CHECK_FALSE(contains(run.text, "e-07 "));
+    CHECK_FALSE(contains(run.text, "e-08 "));
+}

@@ -94,6 +94,10 @@ TEST_CASE("products count at the rate of what multiplies them, and not at all wh
     CHECK(unit_of(p) == Unit::bf16);
     p.type_a = p.type_b = ElementType::f16;
     CHECK(unit_of(p) == Unit::f16);
+    // Doubles are not promised the rate of floats.
+    p.type_a = p.type_b = ElementType::f64;
+    demand.arithmetic = unit_of(p);
+    CHECK(floor_of(demand, kCeilings).fma_us == 0);
 }
 
 TEST_CASE("a shape that is read faster than the 1 GiB raises the rate at which its C is written") {

@@ -200,6 +200,7 @@ std::string_view name_of(Unit arithmetic) {
         case Unit::tf32: return "tf32";
         case Unit::f16: return "f16";
         case Unit::bf16: return "bf16";
+        case Unit::f64: return "f64";
     }
     return "?";
 }

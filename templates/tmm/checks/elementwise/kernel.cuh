@@ -5,10 +5,14 @@
 
 #include "tmm/checks/elementwise/args.h"
 #include "tmm/copy/vector.cuh"
-#include "tmm/number/element.cuh"
+#include "tmm/number/number.cuh"
 #include "tmm/output/epilogue.cuh"
 
 namespace tmm::elementwise {
+
+// What an epilogue is computed in.
+template <class Kernel>
+using NumberFor = Element<Kernel::signature.type_c == ElementType::f64 ? ElementType::f64 : ElementType::f32>;
 
 // `width` neighbours, read in pieces.
 template <int width, int piece, class T>
@@ -25,26 +29,26 @@ __device__ inline Vector<T, width> load_in_pieces(const T* source) {
 
 // The bias of `width` columns. Where C's rows are aligned to 16 bytes, so is the bias, which the caller promises the same of.
 template <class Kernel, int most, int width>
-__device__ inline void load_bias(const ElementwiseArgs& args, i64 column, float (&bias)[width]) {
+__device__ inline void load_bias(const ElementwiseArgs& args, i64 column, NumberFor<Kernel> (&bias)[width]) {
     using Bias = Element<Kernel::signature.type_bias>;
     constexpr int widest = 16 / static_cast<int>(sizeof(Bias));
     constexpr int fitting = width < widest ? width : widest;
     constexpr int piece = Kernel::signature.align_c < 16 ? 1 : fitting < most ? fitting : most;
     const auto loaded = load_in_pieces<width, piece>(static_cast<const Bias*>(args.epilogue.bias) + column);
 #pragma unroll
-    for (int i = 0; i < width; ++i) bias[i] = to_float(loaded.element[i]);
+    for (int i = 0; i < width; ++i) bias[i] = to_number<NumberFor<Kernel>>(loaded.element[i]);
 }
 
 // An expression adds the bias itself, where it does.
 template <class Kernel>
-__device__ inline float biased(float x, float bias) {
+__device__ inline NumberFor<Kernel> biased(NumberFor<Kernel> x, NumberFor<Kernel> bias) {
     return Kernel::signature.bias == BiasAxis::none || Kernel::signature.epilogue == Epilogue::custom ? x : x + bias;
 }
 
 // x and value have their bias; value counts where there is a gate.
 template <class Kernel>
-__device__ inline float finish(float x, float value, float residual) {
-    float activated;
+__device__ inline NumberFor<Kernel> finish(NumberFor<Kernel> x, NumberFor<Kernel> value, NumberFor<Kernel> residual) {
+    NumberFor<Kernel> activated;
     if constexpr (is_gate(Kernel::signature.activation))
         activated = activate<Activation::silu>(x) * value;
     else
@@ -56,6 +60,7 @@ __device__ inline float finish(float x, float value, float residual) {
 template <class Kernel, int aligned_columns, int width, int rows>
 __device__ inline void finish_rows(const ElementwiseArgs& args, i64 batch, i64 row0, i64 column, int step) {
     using C = Element<Kernel::signature.type_c>;
+    using T = NumberFor<Kernel>;
     constexpr bool gate = is_gate(Kernel::signature.activation);
     constexpr bool of_rows = gates_rows(Kernel::signature.activation);
     constexpr int fitting = width < aligned_columns ? width : aligned_columns;
@@ -65,8 +70,8 @@ __device__ inline void finish_rows(const ElementwiseArgs& args, i64 batch, i64 r
     const i64 half = of_rows ? args.m * args.ld_product : args.n;
     C* const c = static_cast<C*>(args.c) + batch * args.stride_c + column;
     const C* const product = static_cast<const C*>(args.product) + batch * args.stride_product + column;
-    float bias[width] = {};
-    float bias_of_value[width] = {};
+    T bias[width] = {};
+    T bias_of_value[width] = {};
     if constexpr (Kernel::signature.bias == BiasAxis::columns) {
         load_bias<Kernel, width>(args, column, bias);
         if constexpr (gate && !of_rows) load_bias<Kernel, aligned_columns>(args, args.n + column, bias_of_value);
@@ -74,8 +79,8 @@ __device__ inline void finish_rows(const ElementwiseArgs& args, i64 batch, i64 r
     Vector<C, width> sums[rows] = {};
     Vector<C, width> values[rows] = {};
     Vector<C, width> residuals[rows] = {};
-    float bias_of_row[rows] = {};
-    float bias_of_row_of_value[rows] = {};
+    T bias_of_row[rows] = {};
+    T bias_of_row_of_value[rows] = {};
 #pragma unroll
     for (int i = 0; i < rows; ++i) {
         const i64 row = row0 + i * step;
@@ -87,8 +92,8 @@ __device__ inline void finish_rows(const ElementwiseArgs& args, i64 batch, i64 r
                                               row * args.epilogue.ldr + column);
         if constexpr (Kernel::signature.bias == BiasAxis::rows) {
             const auto* const bias_of_rows = static_cast<const Element<Kernel::signature.type_bias>*>(args.epilogue.bias);
-            bias_of_row[i] = to_float(bias_of_rows[row]);
-            if constexpr (gate) bias_of_row_of_value[i] = to_float(bias_of_rows[of_rows ? args.m + row : row]);
+            bias_of_row[i] = to_number<T>(bias_of_rows[row]);
+            if constexpr (gate) bias_of_row_of_value[i] = to_number<T>(bias_of_rows[of_rows ? args.m + row : row]);
         }
     }
 #pragma unroll
@@ -99,18 +104,18 @@ __device__ inline void finish_rows(const ElementwiseArgs& args, i64 batch, i64 r
         Vector<C, width> finished;
 #pragma unroll
         for (int j = 0; j < width; ++j) {
-            const float its_bias = by_row ? bias_of_row[i] : bias[j];
-            const float x = biased<Kernel>(to_float(sums[i].element[j]), its_bias);
-            const float value = biased<Kernel>(to_float(values[i].element[j]), by_row    ? bias_of_row_of_value[i]
+            const T its_bias = by_row ? bias_of_row[i] : bias[j];
+            const T x = biased<Kernel>(to_number<T>(sums[i].element[j]), its_bias);
+            const T value = biased<Kernel>(to_number<T>(values[i].element[j]), by_row    ? bias_of_row_of_value[i]
                                                                                : of_rows ? bias[j]
                                                                                          : bias_of_value[j]);
-            const float residual = to_float(residuals[i].element[j]);
+            const T residual = to_number<T>(residuals[i].element[j]);
             if constexpr (Kernel::signature.epilogue == Epilogue::custom) {
                 const float(&p)[4] = args.epilogue.parameters;
                 finished.element[j] =
-                    from_float<C>(Kernel::expression(x, row, column + j, batch, its_bias, residual, p[0], p[1], p[2], p[3]));
+                    to_element<C>(Kernel::expression(x, row, column + j, batch, its_bias, residual, p[0], p[1], p[2], p[3]));
             } else {
-                finished.element[j] = from_float<C>(finish<Kernel>(x, value, residual));
+                finished.element[j] = to_element<C>(finish<Kernel>(x, value, residual));
             }
         }
         store_vector_global(c + row * args.ldc, finished);

@@ -4,6 +4,7 @@
 
 #include "tmm/checks/verify/args.h"
 #include "tmm/checks/verify/epilogue.h"
+#include "tmm/checks/verify/sums.h"
 #include "tmm/number/number.cuh"
 
 namespace tmm::verify {
@@ -71,43 +72,6 @@ __device__ inline double rounding_to(const NumberFormat& format, double value) {
     if (exponent < format.least_exponent) exponent = format.least_exponent;
     return __longlong_as_double(static_cast<long long>(exponent - format.digits + 1023) << 52);
 }
-
-// The reference's sum of products, which must be wider than what it judges: products of two floats are exact in a double.
-struct SumOfDoubles {
-    double value = 0;
-    __device__ void add(double x, double y) { value += x * y; }
-    __device__ double rest() const { return 0; }
-};
-
-// A number as the sum of two doubles, the second of which is no more than half of the first one's last place, or near it.
-struct TwoDoubles {
-    double value = 0;
-    double lost = 0;
-};
-// a + b and a * b, exactly (Knuth, The Art of Computer Programming, volume 2, 4.2.2, theorem B; Dekker's product by an FMA).
-__device__ inline TwoDoubles exact_sum(double a, double b) {
-    const double sum = a + b;
-    const double of_b = sum - a;
-    return {sum, (a - (sum - of_b)) + (b - of_b)};
-}
-__device__ inline TwoDoubles exact_product(double a, double b) {
-    const double product = a * b;
-    return {product, fma(a, b, -product)};
-}
-
-// Products of doubles, summed as if in twice their precision (Ogita, Rump, Oishi: Accurate Sum and Dot Product, SIAM J. Sci. Comput. 26,
-// 2005, algorithm 5.3).
-struct SumOfTwoDoubles {
-    double value = 0;
-    double lost = 0;
-    __device__ void add(double x, double y) {
-        const TwoDoubles product = exact_product(x, y);
-        const TwoDoubles sum = exact_sum(value, product.value);
-        value = sum.value;
-        lost += sum.lost + product.lost;
-    }
-    __device__ double rest() const { return lost; }
-};
 
 template <class T>
 struct ReferenceSumOf {

@@ -44,7 +44,18 @@ TEST_CASE("fallback and default kernels pass on a GPU") {
              "2048x2048x2048 compute=tf32",
              "2048x2048x2048 compute=tf32 ops=tt",
              "2048x2048x2048 compute=tf32 ops=nt",
+             "5 6 1 dtype=f64 beta=2",
+             "33x29x17 dtype=f64",
+             "127 65 300 dtype=f64 ops=tt lda=131 ldb=333 ldc=71 align=8 beta=-0.5 alpha=1.5",
+             "100 100 100 dtype=f64 batch=7 ops=nt",
+             "1x4096x4096 dtype=f64",
+             "4096x1x4096 dtype=f64 ops=tn",
+             "16x4096x4096 dtype=f64 ops=nt",
+             "64x64x65536 dtype=f64",
+             "1023x1023x1023 dtype=f64 epilogue=bias+gelu bias_type=f64",
+             "2048x2048x2048 dtype=f64",
              // The results of these are sampled by rows.
+             "6000x6000x6000 dtype=f64",
              "20000x20000x8",
              "6000x6000x6000",
          }) {

@@ -1,4 +1,4 @@
-// Helpers that tests of the C interface share: the devices to run on, matrices in their memory, and the loop of FP32 FMAs that results are
+// Helpers that tests of the C interface share: the devices to run on, matrices in their memory, and the loop of FMAs that results are
 // compared with.
 #pragma once
 
@@ -11,9 +11,11 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <random>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -106,20 +108,28 @@ inline float from_bits(tmmType_t type, std::uint16_t bits) {
     return std::bit_cast<float>(std::uint32_t{bits} << 16);
 }
 inline float rounded_to(tmmType_t type, float value) {
-    return type == TMM_F32 ? value : from_bits(type, to_bits(type, value));
+    return type == TMM_F32 || type == TMM_F64 ? value : from_bits(type, to_bits(type, value));
+}
+inline double rounded_to(tmmType_t, double value) {
+    return value;
+}
+inline std::vector<double> rounded_to(tmmType_t, std::vector<double> values) {
+    return values;
 }
 inline std::vector<float> rounded_to(tmmType_t type, std::vector<float> values) {
     for (float& value : values) value = rounded_to(type, value);
     return values;
 }
 inline std::size_t size_of(tmmType_t type) {
-    return type == TMM_F32 ? sizeof(float) : sizeof(std::uint16_t);
+    return type == TMM_F64 ? sizeof(double) : type == TMM_F32 ? sizeof(float) : sizeof(std::uint16_t);
 }
 
-// Values in device memory, `offset` elements past an aligned address; what the test has as floats lies there in the type.
-class OnDevice {
+// Values in device memory, `offset` elements past an aligned address; what the test has as floats lies there in the type, and doubles as
+// they are.
+template <class T>
+class MatrixOnDevice {
 public:
-    OnDevice(const Fixture& on, const std::vector<float>& values, std::size_t offset = 0, tmmType_t type = TMM_F32)
+    MatrixOnDevice(const Fixture& on, const std::vector<T>& values, std::size_t offset = 0, tmmType_t type = kPlain)
         : device_(on.device),
           count_(values.size()),
           offset_(offset),
@@ -127,19 +137,19 @@ public:
           buffer_(on.device, (values.size() + offset + 4) * size_of(type)) {
         write(values);
     }
-    void write(const std::vector<float>& values) const {
-        if (type_ == TMM_F32) return device_->copy_to_device(address(), values.data(), values.size() * sizeof(float));
+    void write(const std::vector<T>& values) const {
+        if (type_ == kPlain) return device_->copy_to_device(address(), values.data(), values.size() * sizeof(T));
         std::vector<std::uint16_t> bits;
-        for (const float value : values) bits.push_back(to_bits(type_, value));
+        for (const T value : values) bits.push_back(to_bits(type_, static_cast<float>(value)));
         device_->copy_to_device(address(), bits.data(), bits.size() * sizeof(std::uint16_t));
     }
-    // The addresses of the first element, for elements of any type and for floats.
+    // The addresses of the first element, for elements of any type and for T.
     void* address() const { return static_cast<char*>(buffer_.data()) + offset_ * size_of(type_); }
-    float* data() const { return static_cast<float*>(address()); }
-    std::vector<float> read() const {
-        std::vector<float> values(count_);
-        if (type_ == TMM_F32) {
-            device_->copy_to_host(values.data(), address(), count_ * sizeof(float));
+    T* data() const { return static_cast<T*>(address()); }
+    std::vector<T> read() const {
+        std::vector<T> values(count_);
+        if (type_ == kPlain) {
+            device_->copy_to_host(values.data(), address(), count_ * sizeof(T));
             return values;
         }
         std::vector<std::uint16_t> bits(count_);
@@ -149,18 +159,21 @@ public:
     }
 
 private:
+    static constexpr tmmType_t kPlain = sizeof(T) == sizeof(double) ? TMM_F64 : TMM_F32;
     std::shared_ptr<tmm::Device> device_;
     std::size_t count_;
     std::size_t offset_;
     tmmType_t type_;
     tmm::DeviceBuffer buffer_;
 };
+using OnDevice = MatrixOnDevice<float>;
 
-inline std::vector<float> normal_values(std::size_t count, unsigned seed) {
+template <class T = float>
+std::vector<T> normal_values(std::size_t count, unsigned seed) {
     std::mt19937 random(seed);
-    std::normal_distribution<float> normal;
-    std::vector<float> values(count);
-    for (float& value : values) value = normal(random);
+    std::normal_distribution<T> normal;
+    std::vector<T> values(count);
+    for (T& value : values) value = normal(random);
     return values;
 }
 
@@ -172,7 +185,7 @@ struct Product {
     float alpha = 1, beta = 0;
     // Elements between the end of a stored row (or column) and the next.
     std::int64_t pad_a = 0, pad_b = 0, pad_c = 0;
-    // The types of A and B, and of C. Values are given as floats that the type holds.
+    // The types of A and B, and of C. Values are given as floats that the type holds, or as doubles of TMM_F64.
     tmmType_t type = TMM_F32, type_c = TMM_F32;
 
     bool row() const { return layout == TMM_ROW_MAJOR; }
@@ -197,58 +210,63 @@ struct Product {
     }
 };
 
-inline bool same_bits(const std::vector<float>& x, const std::vector<float>& y) {
-    return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0;
+template <class T>
+bool same_bits(const std::vector<T>& x, const std::vector<T>& y) {
+    return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(T)) == 0;
 }
 
-// Compares `c`, which was `before`, with a loop of FP32 FMAs: non-finite values must be where the loop puts them, finite ones within the
+// Compares `c`, which was `before`, with a loop of FMAs of T: non-finite values must be where the loop puts them, finite ones within the
 // componentwise bound (and the rounding to the type of C), and what is no element of C must be bit for bit as it was. Returns the first
 // difference in words; it is empty where there is none.
-inline std::string difference(const Product& p, const std::vector<float>& a, const std::vector<float>& b, const std::vector<float>& before,
-                              const std::vector<float>& c) {
+template <class T>
+std::string difference(const Product& p, const std::vector<T>& a, const std::vector<T>& b, const std::vector<T>& before,
+                       const std::vector<T>& c) {
+    // The exact sums are wider: a product of two floats fits a double, and the errors of a sum of doubles are seen by 11 digits more.
+    using Exact = std::conditional_t<std::is_same_v<T, float>, double, long double>;
+    const T alpha = p.alpha, beta = p.beta;
     std::vector<char> element(c.size(), 0);
     for (std::int64_t i = 0; i < p.m; ++i) {
         for (std::int64_t j = 0; j < p.n; ++j) {
-            float loop = 0;
-            double sum = 0;
-            double magnitude = 0;
-            if (p.alpha != 0) {
+            T loop = 0;
+            Exact sum = 0;
+            Exact magnitude = 0;
+            if (alpha != 0) {
                 for (std::int64_t q = 0; q < p.k; ++q) {
-                    const float x = a[p.at_a(i, q)];
-                    const float y = b[p.at_b(q, j)];
+                    const T x = a[p.at_a(i, q)];
+                    const T y = b[p.at_b(q, j)];
                     loop = std::fma(x, y, loop);
-                    sum += static_cast<double>(x) * static_cast<double>(y);
-                    magnitude += std::abs(static_cast<double>(x) * static_cast<double>(y));
+                    sum += static_cast<Exact>(x) * static_cast<Exact>(y);
+                    magnitude += std::abs(static_cast<Exact>(x) * static_cast<Exact>(y));
                 }
             }
             const std::size_t at = p.at_c(i, j);
             element[at] = 1;
-            const bool product = p.alpha != 0 && p.k > 0;
-            float expected = product ? p.alpha * loop : 0.0f;
-            double exact = product ? static_cast<double>(p.alpha) * sum : 0.0;
-            magnitude *= std::abs(static_cast<double>(p.alpha));
-            if (p.beta != 0) {
-                expected = std::fma(p.beta, before[at], expected);
-                exact += static_cast<double>(p.beta) * static_cast<double>(before[at]);
-                magnitude += std::abs(static_cast<double>(p.beta) * static_cast<double>(before[at]));
+            const bool product = alpha != 0 && p.k > 0;
+            T expected = product ? alpha * loop : T{0};
+            Exact exact = product ? static_cast<Exact>(alpha) * sum : Exact{0};
+            magnitude *= std::abs(static_cast<Exact>(alpha));
+            if (beta != 0) {
+                expected = std::fma(beta, before[at], expected);
+                exact += static_cast<Exact>(beta) * static_cast<Exact>(before[at]);
+                magnitude += std::abs(static_cast<Exact>(beta) * static_cast<Exact>(before[at]));
             }
             expected = rounded_to(p.type_c, expected);
-            const float got = c[at];
+            const T got = c[at];
             const std::string place = p.text() + ": C(" + std::to_string(i) + ", " + std::to_string(j) + ") = " + std::to_string(got);
             if (std::isnan(expected) || std::isinf(expected)) {
                 const bool same = std::isnan(expected) ? std::isnan(got) : got == expected;
                 if (!same) return place + ", a loop of FMAs gives " + std::to_string(expected);
             } else {
-                double bound = static_cast<double>(p.k + 3) * std::ldexp(1.0, -24) * magnitude;
+                Exact bound = static_cast<Exact>(p.k + 3) * std::ldexp(Exact{1}, -std::numeric_limits<T>::digits) * magnitude;
                 // This is half the distance between two numbers of 11 or 8 digits.
-                if (p.type_c == TMM_F16) bound += std::ldexp(1.0, std::max(got == 0 ? -14 : std::ilogb(got), -14) - 11);
-                if (p.type_c == TMM_BF16) bound += std::ldexp(1.0, std::max(got == 0 ? -126 : std::ilogb(got), -126) - 8);
-                if (!(std::abs(static_cast<double>(got) - exact) <= bound)) return place + ", expected " + std::to_string(exact);
+                if (p.type_c == TMM_F16) bound += std::ldexp(Exact{1}, std::max(got == 0 ? -14 : std::ilogb(got), -14) - 11);
+                if (p.type_c == TMM_BF16) bound += std::ldexp(Exact{1}, std::max(got == 0 ? -126 : std::ilogb(got), -126) - 8);
+                if (!(std::abs(static_cast<Exact>(got) - exact) <= bound)) return place + ", expected " + std::to_string(exact);
             }
         }
     }
     for (std::size_t i = 0; i < c.size(); ++i)
-        if (!element[i] && !(std::isnan(c[i]) && std::isnan(before[i])) && std::memcmp(&c[i], &before[i], sizeof(float)) != 0)
+        if (!element[i] && !(std::isnan(c[i]) && std::isnan(before[i])) && std::memcmp(&c[i], &before[i], sizeof(T)) != 0)
             return p.text() + ": padding at " + std::to_string(i) + " was written";
     return "";
 }

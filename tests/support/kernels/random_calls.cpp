@@ -88,6 +88,7 @@ RandomCall draw_call(Draw& draw, int largest, const std::vector<Product>& shippe
     Product& p = call.product;
     if (!shipped.empty() && draw.below(10) == 0) {
         p = shipped[static_cast<std::size_t>(draw.below(static_cast<int>(shipped.size())))];
+        if (p.type == TMM_F64) call.compute = TMM_COMPUTE_F64;
         return call;
     }
     p.layout = draw.of({TMM_ROW_MAJOR, TMM_COL_MAJOR});
@@ -99,8 +100,9 @@ RandomCall draw_call(Draw& draw, int largest, const std::vector<Product>& shippe
     p.alpha = draw.of({1.0f, -0.75f, 2.5f});
     p.beta = draw.of({0.0f, 0.0f, 1.0f, -1.5f});
     for (std::int64_t* pad : {&p.pad_a, &p.pad_b, &p.pad_c}) *pad = draw.of({0, 0, 1, 3, 8});
-    p.type = draw.of({TMM_F32, TMM_F32, TMM_F16, TMM_BF16});
-    p.type_c = draw.below(3) == 0 ? TMM_F32 : p.type;
+    p.type = draw.of({TMM_F32, TMM_F32, TMM_F16, TMM_BF16, TMM_F64});
+    p.type_c = draw.below(3) == 0 && p.type != TMM_F64 ? TMM_F32 : p.type;
+    if (p.type == TMM_F64) call.compute = TMM_COMPUTE_F64;
     if (p.type == TMM_F32) call.compute = draw.of({TMM_COMPUTE_F32, TMM_COMPUTE_F32_STRICT});
     if (draw.below(3) == 0) {
         call.batch = 2 + draw.below(3);
@@ -117,28 +119,33 @@ void vary_sizes(Draw& draw, Product& p) {
         if (const std::int64_t other = *size + 8 * (draw.below(5) - 2); other > 0) *size = other;
 }
 
-std::vector<float> part(const std::vector<float>& values, std::size_t begin, std::size_t size) {
+template <class T>
+std::vector<T> part(const std::vector<T>& values, std::size_t begin, std::size_t size) {
     return {values.begin() + static_cast<std::ptrdiff_t>(begin), values.begin() + static_cast<std::ptrdiff_t>(begin + size)};
 }
 
-// Says in words what is wrong with the call's result; empty where nothing is.
+// Says in words what is wrong with the call's result; empty where nothing is. T: what alpha and beta are, and values are given in.
+template <class T>
 std::string fault_of(const Fixture& on, const RandomCall& call, unsigned seed) {
     const Product& p = call.product;
-    const std::vector<float> a = api_testing::rounded_to(p.type, normal_values(call.size_a(), seed));
-    const std::vector<float> b = api_testing::rounded_to(p.type, normal_values(call.size_b(), seed + 1));
-    const std::vector<float> before = api_testing::rounded_to(p.type_c, normal_values(call.size_c(), seed + 2));
-    const OnDevice da(on, a, call.offset, p.type), db(on, b, call.offset, p.type), dc(on, before, call.offset, p.type_c);
+    const std::vector<T> a = api_testing::rounded_to(p.type, normal_values<T>(call.size_a(), seed));
+    const std::vector<T> b = api_testing::rounded_to(p.type, normal_values<T>(call.size_b(), seed + 1));
+    const std::vector<T> before = api_testing::rounded_to(p.type_c, normal_values<T>(call.size_c(), seed + 2));
+    const MatrixOnDevice<T> da(on, a, call.offset, p.type), db(on, b, call.offset, p.type), dc(on, before, call.offset, p.type_c);
     tmmGemmProblem_t problem = problem_of(p);
     problem.compute = call.compute;
     problem.batch = call.batch;
     problem.stride_a = static_cast<std::int64_t>(call.stride_a());
     problem.stride_b = static_cast<std::int64_t>(call.stride_b());
     problem.stride_c = static_cast<std::int64_t>(call.stride_c());
-    const tmmGemmArgs_t args = args_of(p, da.address(), db.address(), dc.address());
+    const T alpha = p.alpha, beta = p.beta;
+    tmmGemmArgs_t args = args_of(p, da.address(), db.address(), dc.address());
+    args.alpha = &alpha;
+    args.beta = &beta;
     if (tmmGemm(on.handle, &problem, &args) != TMM_STATUS_SUCCESS) return tmmLastError(on.handle);
     on.device->synchronize();
     if (!same_bits(da.read(), a) || !same_bits(db.read(), b)) return "A or B was written";
-    const std::vector<float> after = dc.read();
+    const std::vector<T> after = dc.read();
     for (std::size_t member = 0; member <= call.last(); ++member) {
         const std::size_t at = member * call.stride_c();
         const std::string fault =
@@ -168,7 +175,8 @@ void check_random_calls(int ordinal, std::uint64_t seed, int first, int count, i
         Draw sizes(seed * 1'000'003 + static_cast<std::uint64_t>(i));
         if (i % kOfOneKind != 0) vary_sizes(sizes, call.product);
         INFO("seed " << seed << ", call " << i << ": " << call.text());
-        CHECK(fault_of(on, call, static_cast<unsigned>(i)) == "");
+        const bool doubles = call.compute == TMM_COMPUTE_F64;
+        CHECK((doubles ? fault_of<double> : fault_of<float>)(on, call, static_cast<unsigned>(i)) == "");
     }
     fmt::print("{} of {} random calls on {}, from call {} on, with {} shipped problems among what is drawn from, seed {}\n", made, count,
                on.device->info().name, first, shipped.size(), seed);

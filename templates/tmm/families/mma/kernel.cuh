@@ -67,19 +67,13 @@ struct Fragments {
 };
 
 // Reads a warp's fragments of one operand from its tiles, one stage after the other. Each lane points ldmatrix at one row of one of the
-// four matrices: lanes 0 to 7 at those of the first, and so on. The second matrix lies beside the first along M (A) or along K (B). Of
-// doubles each lane reads its own elements.
+// four matrices: lanes 0 to 7 at those of the first, and so on. The second matrix lies beside the first along M (A) or along K (B).
 template <class T, const TileLayout& layout, int stages, bool second_along_k>
 class FragmentReader {
 public:
     // outer0: the warp's first row or column within the tile.
     __device__ FragmentReader(SharedTiles<T> tiles, int outer0) : distance_(tiles.distance), tile_(tiles[0]) {
         const int lane = static_cast<int>(threadIdx.x) % 32;
-        if constexpr (sizeof(T) == sizeof(double)) {
-            row_ = layout.rows_along_k ? outer0 + lane / 4 : lane % 4;
-            column_ = layout.rows_along_k ? lane % 4 : outer0 + lane / 4;
-            return;
-        }
         const int matrix = lane / 8;
         const int outer = outer0 + (second_along_k ? matrix / 2 : matrix % 2) * 8;
         const int k = (second_along_k ? matrix % 2 : matrix / 2) * 8;
@@ -87,19 +81,6 @@ public:
         column_ = layout.rows_along_k ? k : outer;
     }
 
-    template <int count>
-    __device__ void read(double (&fragments)[count][4], int k) const {
-#pragma unroll
-        for (int i = 0; i < count; ++i) {
-#pragma unroll
-            for (int part = 0; part < 4; ++part) {
-                const int outer = i * kSquare + (second_along_k ? part / 2 : part % 2) * 8;
-                const int depth = k + (second_along_k ? part % 2 : part / 2) * 4;
-                fragments[i][part] = tile_[layout.rows_along_k ? element_offset(layout, row_ + outer, column_ + depth)
-                                                               : element_offset(layout, row_ + depth, column_ + outer)];
-            }
-        }
-    }
     template <int count>
     __device__ void read(unsigned (&fragments)[count][4], int k) const {
 #pragma unroll
@@ -121,6 +102,52 @@ private:
     const T* tile_;
     int row_;
     int column_;
+    int stage_ = 0;
+};
+
+// Doubles are read one by one. The places of a lane's elements follow each other at distances that are the same for all lanes, but for the
+// chunks that change places within a row's first swizzle_span() chunks: of each step through those, the lane keeps its first place.
+template <const TileLayout& layout, int stages, bool second_along_k>
+class FragmentReader<double, layout, stages, second_along_k> {
+public:
+    __device__ FragmentReader(SharedTiles<double> tiles, int outer0) : distance_(tiles.distance), tile_(tiles[0]) {
+        const int outer = outer0 + static_cast<int>(threadIdx.x) % 32 / 4;
+        const int k = static_cast<int>(threadIdx.x) % 4;
+#pragma unroll
+        for (int i = 0; i < places; ++i)
+            place_[i] = layout.rows_along_k ? element_offset(layout, outer, k + i * step) : element_offset(layout, k, outer + i * step);
+    }
+
+    template <int count>
+    __device__ void read(double (&fragments)[count][4], int k) const {
+#pragma unroll
+        for (int i = 0; i < count; ++i) {
+#pragma unroll
+            for (int part = 0; part < 4; ++part) {
+                const int outer = i * kSquare + (second_along_k ? part / 2 : part % 2) * 8;
+                const int depth = k + (second_along_k ? part % 2 : part / 2) * 4;
+                const int row = layout.rows_along_k ? outer : depth;
+                const int column = layout.rows_along_k ? depth : outer;
+                const double* const first = tile_ + place_[column / step % places];
+                fragments[i][part] = first[row * matrix_columns(layout) + column / (step * places) * (step * places)];
+            }
+        }
+    }
+    __device__ void next_stage() {
+        ++stage_;
+        tile_ += (stage_ == stages ? 1 - stages : 1) * distance_;
+        if (stage_ == stages) stage_ = 0;
+    }
+
+private:
+    // Columns from one of a lane's elements of a row to its next, and how many such steps it takes until the chunks' order repeats.
+    static constexpr int step = layout.rows_along_k ? 4 : 8;
+    static constexpr int repeats = static_cast<int>(swizzle_span(layout)) * layout.chunk / step;
+    static constexpr int places = repeats > 1 ? repeats : 1;
+
+    int distance_;
+    const double* tile_;
+    int place_[places];
     int stage_ = 0;
 };
 

@@ -120,6 +120,8 @@ TEST_CASE("math modes and compute types become compute modes that promise as muc
     CHECK(lines_with(finished.log, "cublasSgemm_v2 4 4 4 compute=tf32 layout=col: by tmm\n") == 2);
     CHECK(lines_with(finished.log, "cublasGemmEx 4 4 4 compute=f32_strict layout=col: by tmm\n") == 1);
     CHECK(lines_with(finished.log, "cublasGemmEx 4 4 4 compute=tf32 layout=col: by tmm\n") == 1);
+    CHECK(lines_with(finished.log, "cublasGemmEx 5 3 4 dtype=f64 layout=col: by tmm\n") == 6);
+    CHECK(lines_with(finished.log, "cublasDgemm_v2 5 3 4 dtype=f64 layout=col: by tmm\n") == 6);
     // Each shape is explained once, where it is first called.
     CHECK(lines_with(finished.log, "4 4 4 layout=col: by tmm, ") == 1);
 }
@@ -238,16 +240,16 @@ TEST_CASE("what is recorded is a shapes file of the products, with their calls a
     if (is_skipped()) return;
     const Finished finished = run("some shapes are called more often than others", "TMM_MODE=record TMM_DEVICE=host");
     check_passed(finished);
-    CHECK(lines_with(finished.record, "# 3 shapes, 0.0") == 1);
+    CHECK(lines_with(finished.record, "# 4 shapes, 0.0") == 1);
     for (const char* line :
          {"\n8 8 8 dtype=f16 ctype=f32 ops=tt layout=col lda=10 ldb=10 ldc=10 beta=1  # 1 calls, ", "\n4 4 4 layout=col  # 3 calls, ",
-          "\n2 3 4 compute=tf32 layout=col batch=3 stride_a=0 stride_c=7  # 2 calls, "})
+          "\n2 3 4 compute=tf32 layout=col batch=3 stride_a=0 stride_c=7  # 2 calls, ", "\n6 6 6 dtype=f64 ops=nt layout=col  # 4 calls, "})
         CHECK(lines_with(finished.record, line) == 1);
-    CHECK(lines_with(finished.record, "% of the time\n") == 3);
+    CHECK(lines_with(finished.record, "% of the time\n") == 4);
     const tmm::testing::TemporaryDirectory folder;
     const fs::path file = folder.path() / "shapes.txt";
     std::ofstream(file) << finished.record;
-    CHECK(tmm::read_shapes(file.string(), {}).size() == 3);
+    CHECK(tmm::read_shapes(file.string(), {}).size() == 4);
     const std::string tune = fmt::format("'{0}/tools/tmm-tune' --gpu host --db '{1}/t.db' --shapes '{2}' --dry-run > '{1}/out' 2>&1",
                                          TMM_BINARY_DIR, folder.path().string(), file.string());
     CHECK_MESSAGE(status_of(tune) == 0, read(folder.path() / "out"));

@@ -20,6 +20,9 @@ TEST_CASE("values are those of the headers of cuBLAS") {
     CHECK(ours::kPointerHost == static_cast<int>(CUBLAS_POINTER_MODE_HOST));
     CHECK(ours::kPointerHost == static_cast<int>(CUBLASLT_POINTER_MODE_HOST));
     CHECK(ours::kReal32F == static_cast<int>(CUDA_R_32F));
+    CHECK(ours::kReal64F == static_cast<int>(CUDA_R_64F));
+    CHECK(ours::kCompute64F == static_cast<int>(CUBLAS_COMPUTE_64F));
+    CHECK(ours::kCompute64FPedantic == static_cast<int>(CUBLAS_COMPUTE_64F_PEDANTIC));
     CHECK(ours::kReal16F == static_cast<int>(CUDA_R_16F));
     CHECK(ours::kReal16BF == static_cast<int>(CUDA_R_16BF));
     CHECK(ours::kCompute32F == static_cast<int>(CUBLAS_COMPUTE_32F));

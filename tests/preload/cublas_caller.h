@@ -1,6 +1,6 @@
 // What a program has that calls cuBLAS and knows nothing of tmm: the functions, products to call them with, and a comparison of what they
-// compute with what the loop of the stand-in computes for the same call, bit for bit. All values are small integers. Matrices are the
-// process's own memory, as the emulated device's are. tests/dropin/test_cublas.cpp runs its cases with libtmm_cublas.so loaded first.
+// compute with what the loop of the stand-in computes for the same call, bit for bit. All values are integers of a few bits. Matrices are
+// the process's own memory, as the emulated device's are. tests/dropin/test_cublas.cpp runs its cases with libtmm_cublas.so loaded first.
 #pragma once
 
 #include <dlfcn.h>
@@ -22,16 +22,20 @@ int cublasSetPointerMode_v2(void* handle, int mode);
 int cublasSetMathMode(void* handle, int mode);
 int cublasSetSmCountTarget(void* handle, int count);
 int cublasSetStream_v2(void* handle, void* stream);
-#define DECLARE(end, Int)                                                                                                                \
-    int cublasSgemm_v2##end(void*, int, int, Int, Int, Int, const float*, const float*, Int, const float*, Int, const float*, float*,    \
-                            Int);                                                                                                        \
-    int cublasSgemmStridedBatched##end(void*, int, int, Int, Int, Int, const float*, const float*, Int, long long, const float*, Int,    \
-                                       long long, const float*, float*, Int, long long, Int);                                            \
-    int cublasSgemmEx##end(void*, int, int, Int, Int, Int, const float*, const void*, int, Int, const void*, int, Int, const float*,     \
-                           void*, int, Int);                                                                                             \
-    int cublasGemmEx##end(void*, int, int, Int, Int, Int, const void*, const void*, int, Int, const void*, int, Int, const void*, void*, \
-                          int, Int, int, int);                                                                                           \
-    int cublasGemmStridedBatchedEx##end(void*, int, int, Int, Int, Int, const void*, const void*, int, Int, long long, const void*, int, \
+#define DECLARE(end, Int)                                                                                                                  \
+    int cublasSgemm_v2##end(void*, int, int, Int, Int, Int, const float*, const float*, Int, const float*, Int, const float*, float*,      \
+                            Int);                                                                                                          \
+    int cublasSgemmStridedBatched##end(void*, int, int, Int, Int, Int, const float*, const float*, Int, long long, const float*, Int,      \
+                                       long long, const float*, float*, Int, long long, Int);                                              \
+    int cublasDgemm_v2##end(void*, int, int, Int, Int, Int, const double*, const double*, Int, const double*, Int, const double*, double*, \
+                            Int);                                                                                                          \
+    int cublasDgemmStridedBatched##end(void*, int, int, Int, Int, Int, const double*, const double*, Int, long long, const double*, Int,   \
+                                       long long, const double*, double*, Int, long long, Int);                                            \
+    int cublasSgemmEx##end(void*, int, int, Int, Int, Int, const float*, const void*, int, Int, const void*, int, Int, const float*,       \
+                           void*, int, Int);                                                                                               \
+    int cublasGemmEx##end(void*, int, int, Int, Int, Int, const void*, const void*, int, Int, const void*, int, Int, const void*, void*,   \
+                          int, Int, int, int);                                                                                             \
+    int cublasGemmStridedBatchedEx##end(void*, int, int, Int, Int, Int, const void*, const void*, int, Int, long long, const void*, int,   \
                                         Int, long long, const void*, void*, int, Int, long long, Int, int, int);
 DECLARE(, int)
 DECLARE(_64, std::int64_t)
@@ -49,8 +53,16 @@ int cublasLtMatmul(void*, void* product, const void* alpha, const void* a, void*
 
 namespace cublas_caller {
 
-enum { kF32 = 0, kF16 = 2, kBf16 = 14 };
-enum { kCompute16F = 64, kCompute32F = 68, kComputePedantic = 69, kComputeFast16F = 74, kComputeTf32 = 77 };
+enum { kF32 = 0, kF64 = 1, kF16 = 2, kBf16 = 14 };
+enum {
+    kCompute16F = 64,
+    kCompute32F = 68,
+    kComputePedantic = 69,
+    kCompute64F = 70,
+    kCompute64FPedantic = 71,
+    kComputeFast16F = 74,
+    kComputeTf32 = 77
+};
 
 // The stand-in's own function, whatever was loaded first.
 template <class Function>
@@ -64,13 +76,15 @@ Function* behind(const char* name, Function*) {
 #define BEHIND(name) behind(#name, &name)
 
 inline std::size_t size_of(int type) {
-    return type == kF32 ? 4 : 2;
+    return type == kF64 ? 8 : type == kF32 ? 4 : 2;
 }
 
 // Bytes that hold elements of a type.
 using Bytes = std::vector<unsigned char>;
 
 inline void store(Bytes& bytes, int type, std::size_t at, float value) {
+    const double wide = value;
+    if (type == kF64) std::memcpy(bytes.data() + at * 8, &wide, 8);
     if (type == kF32) std::memcpy(bytes.data() + at * 4, &value, 4);
     const auto half = static_cast<std::uint16_t>(tmm::encoded(tmm::ElementType::f16, value));
     const auto upper = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
@@ -81,7 +95,9 @@ inline void store(Bytes& bytes, int type, std::size_t at, float value) {
 inline Bytes integers(int type, std::size_t count, unsigned seed) {
     std::mt19937 random(seed);
     Bytes bytes(count * size_of(type));
-    for (std::size_t at = 0; at < count; ++at) store(bytes, type, at, static_cast<float>(static_cast<int>(random() % 5) - 2));
+    // Products of these doubles are exact, but not as floats.
+    const float unit = type == kF64 ? 2097153 : 1;
+    for (std::size_t at = 0; at < count; ++at) store(bytes, type, at, unit * static_cast<float>(static_cast<int>(random() % 5) - 2));
     return bytes;
 }
 inline Bytes filled(int type, std::size_t count, float value) {
@@ -128,6 +144,9 @@ struct Case {
     // cublasLt's epilogue has its number, 1 for none; the bias has a type, -1 for that of D.
     unsigned epilogue = 1;
     int type_bias = -1;
+    // alpha and beta of doubles.
+    double wide_alpha = 0;
+    double wide_beta = 0;
     Bytes a = {};
     Bytes b = {};
     Bytes c = {};
@@ -138,11 +157,16 @@ struct Case {
     int ldc() const { return m + pad; }
     const void* at_a() const { return a.data() + offset * size_of(types.a); }
     const void* at_b() const { return b.data() + offset * size_of(types.a); }
+    const void* at_alpha() const { return types.a == kF64 ? static_cast<const void*>(&wide_alpha) : &alpha; }
+    const void* at_beta() const { return types.a == kF64 ? static_cast<const void*>(&wide_beta) : &beta; }
     void* at_c(Bytes& of) const { return of.data() + offset * size_of(types.c); }
 
     // Where beta is 0, C is full of NaN.
     Case& fill() {
         constexpr std::size_t kEnough = 2000;
+        wide_alpha = alpha;
+        wide_beta = beta;
+        if (types.a == kF64 && compute == kCompute32F) compute = kCompute64F;
         a = integers(types.a, kEnough, 1);
         b = integers(types.a, kEnough, 2);
         bias = integers(type_bias == -1 ? types.c : type_bias, kEnough, 4);
@@ -152,16 +176,33 @@ struct Case {
 };
 
 // Each of these makes the same call of two functions: the one that the program finds, and the stand-in's.
+template <class Real, class Int, class Function>
+int gemm_of(Function* f, const Case& x, Bytes& c) {
+    return f(handle(), x.op_a, x.op_b, Int{x.m}, Int{x.n}, Int{x.k}, static_cast<const Real*>(x.at_alpha()),
+             static_cast<const Real*>(x.at_a()), Int{x.lda()}, static_cast<const Real*>(x.at_b()), Int{x.ldb()},
+             static_cast<const Real*>(x.at_beta()), static_cast<Real*>(x.at_c(c)), Int{x.ldc()});
+}
+template <class Real, class Int, class Function>
+int gemm_strided_of(Function* f, const Case& x, Bytes& c) {
+    return f(handle(), x.op_a, x.op_b, Int{x.m}, Int{x.n}, Int{x.k}, static_cast<const Real*>(x.at_alpha()),
+             static_cast<const Real*>(x.at_a()), Int{x.lda()}, x.stride_a, static_cast<const Real*>(x.at_b()), Int{x.ldb()}, x.stride_b,
+             static_cast<const Real*>(x.at_beta()), static_cast<Real*>(x.at_c(c)), Int{x.ldc()}, x.stride_c, Int{x.batch});
+}
 template <class Int, class Function>
 int sgemm(Function* f, const Case& x, Bytes& c) {
-    return f(handle(), x.op_a, x.op_b, Int{x.m}, Int{x.n}, Int{x.k}, &x.alpha, static_cast<const float*>(x.at_a()), Int{x.lda()},
-             static_cast<const float*>(x.at_b()), Int{x.ldb()}, &x.beta, static_cast<float*>(x.at_c(c)), Int{x.ldc()});
+    return gemm_of<float, Int>(f, x, c);
+}
+template <class Int, class Function>
+int dgemm(Function* f, const Case& x, Bytes& c) {
+    return gemm_of<double, Int>(f, x, c);
 }
 template <class Int, class Function>
 int sgemm_strided(Function* f, const Case& x, Bytes& c) {
-    return f(handle(), x.op_a, x.op_b, Int{x.m}, Int{x.n}, Int{x.k}, &x.alpha, static_cast<const float*>(x.at_a()), Int{x.lda()},
-             x.stride_a, static_cast<const float*>(x.at_b()), Int{x.ldb()}, x.stride_b, &x.beta, static_cast<float*>(x.at_c(c)),
-             Int{x.ldc()}, x.stride_c, Int{x.batch});
+    return gemm_strided_of<float, Int>(f, x, c);
+}
+template <class Int, class Function>
+int dgemm_strided(Function* f, const Case& x, Bytes& c) {
+    return gemm_strided_of<double, Int>(f, x, c);
 }
 template <class Int, class Function>
 int sgemm_ex(Function* f, const Case& x, Bytes& c) {
@@ -170,13 +211,13 @@ int sgemm_ex(Function* f, const Case& x, Bytes& c) {
 }
 template <class Int, class Function>
 int gemm_ex(Function* f, const Case& x, Bytes& c) {
-    return f(handle(), x.op_a, x.op_b, Int{x.m}, Int{x.n}, Int{x.k}, &x.alpha, x.at_a(), x.types.a, Int{x.lda()}, x.at_b(), x.types.a,
-             Int{x.ldb()}, &x.beta, x.at_c(c), x.types.c, Int{x.ldc()}, x.compute, x.algorithm);
+    return f(handle(), x.op_a, x.op_b, Int{x.m}, Int{x.n}, Int{x.k}, x.at_alpha(), x.at_a(), x.types.a, Int{x.lda()}, x.at_b(), x.types.a,
+             Int{x.ldb()}, x.at_beta(), x.at_c(c), x.types.c, Int{x.ldc()}, x.compute, x.algorithm);
 }
 template <class Int, class Function>
 int gemm_strided_ex(Function* f, const Case& x, Bytes& c) {
-    return f(handle(), x.op_a, x.op_b, Int{x.m}, Int{x.n}, Int{x.k}, &x.alpha, x.at_a(), x.types.a, Int{x.lda()}, x.stride_a, x.at_b(),
-             x.types.a, Int{x.ldb()}, x.stride_b, &x.beta, x.at_c(c), x.types.c, Int{x.ldc()}, x.stride_c, Int{x.batch}, x.compute,
+    return f(handle(), x.op_a, x.op_b, Int{x.m}, Int{x.n}, Int{x.k}, x.at_alpha(), x.at_a(), x.types.a, Int{x.lda()}, x.stride_a, x.at_b(),
+             x.types.a, Int{x.ldb()}, x.stride_b, x.at_beta(), x.at_c(c), x.types.c, Int{x.ldc()}, x.stride_c, Int{x.batch}, x.compute,
              x.algorithm);
 }
 
@@ -193,7 +234,7 @@ struct LtCase {
         layout(layout_b, x.types.a, x.op_b != 0, x.k, x.n, x.ldb(), x.stride_b);
         layout(layout_c, x.types.c, false, x.m, x.n, x.ldc(), x.stride_c);
         layout(layout_d, x.types.c, false, x.m, x.n, x.ldc(), x.stride_c);
-        REQUIRE(cublasLtMatmulDescCreate(&product, x.compute, kF32) == 0);
+        REQUIRE(cublasLtMatmulDescCreate(&product, x.compute, x.types.a == kF64 ? kF64 : kF32) == 0);
         set_product<std::int32_t>(3, x.op_a);
         set_product<std::int32_t>(4, x.op_b);
         set_product<std::uint32_t>(7, x.epilogue);
@@ -224,8 +265,8 @@ struct LtCase {
 
 template <class Function>
 int lt_matmul(Function* f, const Case& x, const LtCase& lt, Bytes& c) {
-    return f(nullptr, lt.product, &x.alpha, x.at_a(), lt.layout_a, x.at_b(), lt.layout_b, &x.beta, x.at_c(c), lt.layout_c, x.at_c(c),
-             lt.layout_d, nullptr, nullptr, 0, nullptr);
+    return f(nullptr, lt.product, x.at_alpha(), x.at_a(), lt.layout_a, x.at_b(), lt.layout_b, x.at_beta(), x.at_c(c), lt.layout_c,
+             x.at_c(c), lt.layout_d, nullptr, nullptr, 0, nullptr);
 }
 
 // Calls both; `served` says whether the stand-in must be left out the first time.

@@ -53,6 +53,7 @@ TEST_CASE("some shapes are called more often than others") {
     times(3, {.m = 4, .n = 4, .k = 4});
     times(1, {.types = {kF16, kF32}, .op_a = 1, .op_b = 2, .m = 8, .n = 8, .k = 8, .pad = 2, .beta = 1});
     times(2, {.m = 2, .n = 3, .k = 4, .batch = 3, .stride_a = 0, .stride_b = 12, .stride_c = 7, .compute = kComputeTf32});
+    times(4, {.types = {kF64, kF64}, .op_b = 1, .m = 6, .n = 6, .k = 6});
     times(1, {.k = 0});
 }
 

@@ -63,6 +63,8 @@ TEST_CASE("what tmm does not multiply reaches cuBLAS with its arguments") {
     for (const int type : {1, 3, 4, 8, 10, 28, 29, -1}) passed("types of A and B", [&](Ex& x) { x.type_a = x.type_b = type; });
     passed("types that differ", [](Ex& x) { x.type_a = kF16; });
     passed("a type of C", [](Ex& x) { x.type_c = kF16; });
+    passed("doubles into floats", [](Ex& x) { x.type_a = x.type_b = kF64, x.compute = kCompute64F; });
+    passed("doubles summed in floats", [](Ex& x) { x.type_a = x.type_b = x.type_c = kF64; });
     for (const int compute : {64, 65, 70, 71, 72, 73, 74, 75, 78, 79, 0, -1}) passed("a compute type", [&](Ex& x) { x.compute = compute; });
     passed("a pedantic product of halves", [](Ex& x) { x.type_a = x.type_b = x.type_c = kF16, x.compute = kComputePedantic; });
     for (const int algorithm : {0, 23, 100, 115, 999}) passed("an algorithm", [&](Ex& x) { x.algorithm = algorithm; });
@@ -87,6 +89,8 @@ TEST_CASE("what tmm does not multiply reaches cuBLAS with its arguments") {
     passed("an address within an element", [&](Ex& x) { x.a = reinterpret_cast<const char*>(with.a) + 2; });
     check_passed("no handle", &cublasSgemm_v2, static_cast<void*>(nullptr), 0, 0, 4, 4, 4, &with.one, with.a, 4, with.b, 4, &with.zero,
                  with.c, 4);
+    check_passed("doubles", &cublasSgemmEx, handle(), 0, 0, 4, 4, 4, &with.one, with.a, kF64, 4, with.b, kF64, 4, &with.zero, with.c, kF64,
+                 4);
     check_passed("int8", &cublasSgemmEx, handle(), 0, 0, 4, 4, 4, &with.one, with.a, 3, 4, with.b, 3, 4, &with.zero, with.c, kF32, 4);
     check_passed("overlapping results", &cublasSgemmStridedBatched, handle(), 0, 0, 4, 4, 4, &with.one, with.a, 4, 16LL, with.b, 4, 16LL,
                  &with.zero, with.c, 4, 3LL, 2);

@@ -14,7 +14,7 @@ using namespace cublas_caller;
 
 namespace {
 
-constexpr Types kTypes[] = {{kF32, kF32}, {kF16, kF16}, {kBf16, kBf16}, {kF16, kF32}, {kBf16, kF32}};
+constexpr Types kTypes[] = {{kF32, kF32}, {kF64, kF64}, {kF16, kF16}, {kBf16, kBf16}, {kF16, kF32}, {kBf16, kF32}};
 
 // lt_is_served: does tmm multiply what cublasLtMatmul is asked for, too?
 void compare_all(const Case& x, bool lt_is_served = true) {
@@ -22,14 +22,24 @@ void compare_all(const Case& x, bool lt_is_served = true) {
         COMPARE(sgemm<int>, cublasSgemm_v2, x);
         COMPARE(sgemm<std::int64_t>, cublasSgemm_v2_64, x);
     }
-    COMPARE(sgemm_ex<int>, cublasSgemmEx, x);
-    COMPARE(sgemm_ex<std::int64_t>, cublasSgemmEx_64, x);
+    if (x.types.a == kF64) {
+        COMPARE(dgemm<int>, cublasDgemm_v2, x);
+        COMPARE(dgemm<std::int64_t>, cublasDgemm_v2_64, x);
+    } else {
+        COMPARE(sgemm_ex<int>, cublasSgemmEx, x);
+        COMPARE(sgemm_ex<std::int64_t>, cublasSgemmEx_64, x);
+    }
     COMPARE(gemm_ex<int>, cublasGemmEx, x);
     COMPARE(gemm_ex<std::int64_t>, cublasGemmEx_64, x);
     compare_lt(x, lt_is_served);
 }
 
 bool begins_with_nan(const Bytes& bytes, int type) {
+    if (type == kF64) {
+        double value = 0;
+        std::memcpy(&value, bytes.data(), sizeof value);
+        return std::isnan(value);
+    }
     std::uint32_t bits = 0;
     std::memcpy(&bits, bytes.data(), size_of(type));
     return type == kF32 ? (bits & 0x7fffffff) > 0x7f800000 : (bits & 0x7fff) > (type == kF16 ? 0x7c00U : 0x7f80U);
@@ -39,6 +49,10 @@ void compare_all_batched(const Case& x) {
     if (x.types.a == kF32) {
         COMPARE(sgemm_strided<int>, cublasSgemmStridedBatched, x);
         COMPARE(sgemm_strided<std::int64_t>, cublasSgemmStridedBatched_64, x);
+    }
+    if (x.types.a == kF64) {
+        COMPARE(dgemm_strided<int>, cublasDgemmStridedBatched, x);
+        COMPARE(dgemm_strided<std::int64_t>, cublasDgemmStridedBatched_64, x);
     }
     COMPARE(gemm_strided_ex<int>, cublasGemmStridedBatchedEx, x);
     COMPARE(gemm_strided_ex<std::int64_t>, cublasGemmStridedBatchedEx_64, x);
@@ -111,9 +125,11 @@ TEST_CASE("epilogues of cublasLt have the loop's bits") {
         for (const unsigned epilogue : {2, 4, 6})
             for (const float beta : {0.0f, 1.0f}) {
                 Case x{.types = types, .op_a = 1, .m = 9, .n = 6, .k = 5, .pad = 1, .alpha = 2, .beta = beta, .epilogue = epilogue};
-                compare_lt(x.fill(), true);
+                // Whether cublasLt has epilogues of doubles it says itself.
+                const bool served = types.a != kF64;
+                compare_lt(x.fill(), served);
                 Case batched{.types = types, .batch = 3, .stride_a = 20, .stride_b = 12, .stride_c = 15, .epilogue = epilogue};
-                compare_lt(batched.fill(), true);
+                compare_lt(batched.fill(), served);
             }
     for (const int type_bias : {kF32, kF16, kBf16}) {
         Case x{.types = {kBf16, kF32}, .epilogue = 4, .type_bias = type_bias};
@@ -157,6 +173,16 @@ TEST_CASE("the handle's math mode and the compute type decide what a product pro
         CHECK(cublasGemmEx(handle(), 0, 0, 4, 4, 4, &with.one, with.a, 0, 4, with.b, 0, 4, &with.zero, with.c, 0, 4, compute, 99) == 0);
         CHECK(stand_in_calls() == before);
     }
+    // FP64 has one mode, which promises what the pedantic one does and knows nothing of TF32.
+    for (const int mode : {0, 2, 3})
+        for (const int compute : {static_cast<int>(kCompute64F), static_cast<int>(kCompute64FPedantic)}) {
+            cublasSetMathMode(handle(), mode);
+            Case x{.types = {kF64, kF64}, .compute = compute};
+            x.fill();
+            COMPARE(gemm_ex<int>, cublasGemmEx, x);
+            COMPARE(dgemm<int>, cublasDgemm_v2, x);
+        }
+    cublasSetMathMode(handle(), 0);
 }
 
 TEST_CASE("cublasLtMatmul does not look at C where beta is 0") {

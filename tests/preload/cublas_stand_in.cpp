@@ -44,22 +44,24 @@ void note(Arguments... arguments) {
     if (throws) throw 7;
 }
 
-enum { kF32 = 0, kF16 = 2, kBf16 = 14 };
+enum { kF32 = 0, kF64 = 1, kF16 = 2, kBf16 = 14 };
 
 double load(const void* matrix, int type, std::int64_t at) {
     if (type == kF32) return static_cast<const float*>(matrix)[at];
+    if (type == kF64) return static_cast<const double*>(matrix)[at];
     if (type == kF16) return tmm::decoded(tmm::ElementType::f16, static_cast<const std::uint16_t*>(matrix)[at]);
     return std::bit_cast<float>(std::uint32_t{static_cast<const std::uint16_t*>(matrix)[at]} << 16);
 }
 void store(void* matrix, int type, std::int64_t at, double value) {
     if (type == kF32) static_cast<float*>(matrix)[at] = static_cast<float>(value);
+    if (type == kF64) static_cast<double*>(matrix)[at] = value;
     if (type == kF16) static_cast<std::uint16_t*>(matrix)[at] = static_cast<std::uint16_t>(tmm::encoded(tmm::ElementType::f16, value));
     // The tests' values are integers that BF16 holds, but for those of a GELU.
     if (type == kBf16)
         static_cast<std::uint16_t*>(matrix)[at] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16);
 }
 bool is_known(int type) {
-    return type == kF32 || type == kF16 || type == kBf16;
+    return type == kF32 || type == kF64 || type == kF16 || type == kBf16;
 }
 
 struct Operand {
@@ -109,17 +111,24 @@ int multiply(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch,
     return 0;
 }
 
-bool is_host_float(const Handle* handle, const void* alpha, const void* beta, int compute) {
-    return handle && handle->pointer_mode == 0 && alpha && beta && compute >= 68 && compute <= 78 && compute != 70 && compute != 72;
+// What the tests multiply: by scalars on the host, doubles of FP64 and floats of all other types.
+bool is_product(const Handle* handle, const void* alpha, const void* beta, int type, int compute) {
+    const bool doubles = compute == 70 || compute == 71;
+    return handle && handle->pointer_mode == 0 && alpha && beta && compute >= 68 && compute <= 78 && compute != 72 &&
+           doubles == (type == kF64);
+}
+
+double scalar(const void* value, int type) {
+    return type == kF64 ? *static_cast<const double*>(value) : *static_cast<const float*>(value);
 }
 
 template <class Int>
 int gemm(Handle* handle, int op_a, int op_b, Int m, Int n, Int k, const void* alpha, const void* a, int type_a, Int lda, long long stride_a,
          const void* b, int type_b, Int ldb, long long stride_b, const void* beta, void* c, int type_c, Int ldc, long long stride_c,
          Int batch, int compute) {
-    if (!is_host_float(handle, alpha, beta, compute)) return status_to_return;
-    return multiply(m, n, k, batch, *static_cast<const float*>(alpha), {a, type_a, op_a, lda, stride_a}, {b, type_b, op_b, ldb, stride_b},
-                    *static_cast<const float*>(beta), {c, type_c, 0, ldc, stride_c}, c, type_c, ldc, stride_c, ZeroAlpha::skips);
+    if (!is_product(handle, alpha, beta, type_a, compute)) return status_to_return;
+    return multiply(m, n, k, batch, scalar(alpha, type_a), {a, type_a, op_a, lda, stride_a}, {b, type_b, op_b, ldb, stride_b},
+                    scalar(beta, type_a), {c, type_c, 0, ldc, stride_c}, c, type_c, ldc, stride_c, ZeroAlpha::skips);
 }
 
 int set(Descriptor* descriptor, int attribute, const void* value, std::size_t size) {
@@ -184,18 +193,24 @@ TMM_STATE(cublasGetPointerMode_v2, cublasSetPointerMode_v2, int, pointer_mode)
 TMM_STATE(cublasGetMathMode, cublasSetMathMode, int, math_mode)
 TMM_STATE(cublasGetSmCountTarget, cublasSetSmCountTarget, int, sm_count_target)
 
+#define TMM_FUNCTIONS_OF(Letter, Real, kType, kCompute, end, Int)                                                                          \
+    TMM_EXPORT int cublas##Letter##gemm_v2##end(Handle* h, int ta, int tb, Int m, Int n, Int k, const Real* alpha, const Real* a, Int lda, \
+                                                const Real* b, Int ldb, const Real* beta, Real* c, Int ldc) {                              \
+        note(h, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                                                                     \
+        return gemm<Int>(h, ta, tb, m, n, k, alpha, a, kType, lda, 0, b, kType, ldb, 0, beta, c, kType, ldc, 0, 1, kCompute);              \
+    }                                                                                                                                      \
+    TMM_EXPORT int cublas##Letter##gemmStridedBatched##end(Handle* h, int ta, int tb, Int m, Int n, Int k, const Real* alpha,              \
+                                                           const Real* a, Int lda, long long sa, const Real* b, Int ldb, long long sb,     \
+                                                           const Real* beta, Real* c, Int ldc, long long sc, Int batch) {                  \
+        note(h, ta, tb, m, n, k, alpha, a, lda, sa, b, ldb, sb, beta, c, ldc, sc, batch);                                                  \
+        return gemm<Int>(h, ta, tb, m, n, k, alpha, a, kType, lda, sa, b, kType, ldb, sb, beta, c, kType, ldc, sc, batch, kCompute);       \
+    }
+TMM_FUNCTIONS_OF(S, float, kF32, 68, , int)
+TMM_FUNCTIONS_OF(S, float, kF32, 68, _64, std::int64_t)
+TMM_FUNCTIONS_OF(D, double, kF64, 70, , int)
+TMM_FUNCTIONS_OF(D, double, kF64, 70, _64, std::int64_t)
+
 #define TMM_FUNCTIONS(end, Int)                                                                                                          \
-    TMM_EXPORT int cublasSgemm_v2##end(Handle* h, int ta, int tb, Int m, Int n, Int k, const float* alpha, const float* a, Int lda,      \
-                                       const float* b, Int ldb, const float* beta, float* c, Int ldc) {                                  \
-        note(h, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                                                                   \
-        return gemm<Int>(h, ta, tb, m, n, k, alpha, a, kF32, lda, 0, b, kF32, ldb, 0, beta, c, kF32, ldc, 0, 1, 68);                     \
-    }                                                                                                                                    \
-    TMM_EXPORT int cublasSgemmStridedBatched##end(Handle* h, int ta, int tb, Int m, Int n, Int k, const float* alpha, const float* a,    \
-                                                  Int lda, long long sa, const float* b, Int ldb, long long sb, const float* beta,       \
-                                                  float* c, Int ldc, long long sc, Int batch) {                                          \
-        note(h, ta, tb, m, n, k, alpha, a, lda, sa, b, ldb, sb, beta, c, ldc, sc, batch);                                                \
-        return gemm<Int>(h, ta, tb, m, n, k, alpha, a, kF32, lda, sa, b, kF32, ldb, sb, beta, c, kF32, ldc, sc, batch, 68);              \
-    }                                                                                                                                    \
     TMM_EXPORT int cublasSgemmEx##end(Handle* h, int ta, int tb, Int m, Int n, Int k, const float* alpha, const void* a, int type_a,     \
                                       Int lda, const void* b, int type_b, Int ldb, const float* beta, void* c, int type_c, Int ldc) {    \
         note(h, ta, tb, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc);                                           \
@@ -271,8 +286,10 @@ TMM_EXPORT int cublasLtMatmul(void* handle, Descriptor* product, const void* alp
                               Descriptor* layout_b, const void* beta, const void* c, Descriptor* layout_c, void* d, Descriptor* layout_d,
                               const void* algorithm, void* workspace, std::size_t workspace_size, void* stream) {
     note(handle, product, alpha, a, layout_a, b, layout_b, beta, c, layout_c, d, layout_d, algorithm, workspace, workspace_size, stream);
-    const bool is_plain = alpha && beta && value_of<std::int32_t>(product, 2) == 0 && value_of<std::int32_t>(product, 1) == kF32 &&
-                          value_of<std::int32_t>(layout_d, 1) == 0 && value_of<std::int32_t>(layout_a, 1) == 0;
+    const int type = value_of<std::int32_t>(layout_a, 0);
+    const bool is_plain = alpha && beta && value_of<std::int32_t>(product, 2) == 0 &&
+                          value_of<std::int32_t>(product, 1) == (type == kF64 ? kF64 : kF32) && value_of<std::int32_t>(layout_d, 1) == 0 &&
+                          value_of<std::int32_t>(layout_a, 1) == 0;
     if (!is_plain) return status_to_return;
     const auto operand = [&](const void* data, Descriptor* layout, int op) {
         return Operand{data, value_of<std::int32_t>(layout, 0), op, value_of<std::int64_t>(layout, 4), value_of<std::int64_t>(layout, 6)};
@@ -284,8 +301,8 @@ TMM_EXPORT int cublasLtMatmul(void* handle, Descriptor* product, const void* alp
     if (epilogue.type == -1) epilogue.type = value_of<std::int32_t>(layout_d, 0);
     const int op_a = value_of<std::int32_t>(product, 3);
     return multiply(value_of<std::int64_t>(layout_d, 2), value_of<std::int64_t>(layout_d, 3),
-                    value_of<std::int64_t>(layout_a, op_a == 0 ? 3 : 2), value_of<std::int32_t>(layout_d, 5),
-                    *static_cast<const float*>(alpha), operand(a, layout_a, op_a), operand(b, layout_b, value_of<std::int32_t>(product, 4)),
-                    *static_cast<const float*>(beta), operand(c, layout_c ? layout_c : layout_d, 0), d, value_of<std::int32_t>(layout_d, 0),
+                    value_of<std::int64_t>(layout_a, op_a == 0 ? 3 : 2), value_of<std::int32_t>(layout_d, 5), scalar(alpha, type),
+                    operand(a, layout_a, op_a), operand(b, layout_b, value_of<std::int32_t>(product, 4)), scalar(beta, type),
+                    operand(c, layout_c ? layout_c : layout_d, 0), d, value_of<std::int32_t>(layout_d, 0),
                     value_of<std::int64_t>(layout_d, 4), value_of<std::int64_t>(layout_d, 6), ZeroAlpha::multiplies, epilogue);
 }

@@ -15,6 +15,12 @@ namespace {
 using namespace tmm::dropin;
 using namespace tmm::dropin::cublas;
 
+// What cublasSgemm and cublasDgemm say by their names.
+template <class Real>
+constexpr int kTypeOf = sizeof(Real) == sizeof(double) ? kReal64F : kReal32F;
+template <class Real>
+constexpr int kComputeOf = sizeof(Real) == sizeof(double) ? kCompute64F : kCompute32F;
+
 // Serves a call of the function behind the symbol. make: the call, given what stands behind; arguments: the program's.
 template <class Function, class Make, class... Arguments>
 Status serve(NextSymbol& symbol, const void* frame, const void* caller, const Make& make, Arguments... arguments) {
@@ -52,25 +58,26 @@ Status serve(NextSymbol& symbol, const void* frame, const void* caller, const Ma
 #define TMM_OPERANDS(name)                                                                                                     \
     .function = #name, .behind = behind, .handle = handle, .op_a = op_a, .op_b = op_b, .m = m, .n = n, .k = k, .alpha = alpha, \
     .beta = beta, .a = a, .b = b, .c = c
+#define TMM_TYPES_OF(Real) .type_a = kTypeOf<Real>, .type_b = kTypeOf<Real>, .type_c = kTypeOf<Real>
 #define TMM_TYPES .type_a = type_a, .type_b = type_b, .type_c = type_c
 #define TMM_LEADING_DIMENSIONS .lda = lda, .ldb = ldb, .ldc = ldc
 #define TMM_STRIDES .stride_a = stride_a, .stride_b = stride_b, .stride_c = stride_c, .batch = batch
 
-// Int: the width of a function's sizes.
-#define TMM_SGEMM(name, Int)                                                                                                             \
-    TMM_SYMBOL(name);                                                                                                                    \
-    TMM_EXPORT Status name(Handle handle, int op_a, int op_b, Int m, Int n, Int k, const float* alpha, const float* a, Int lda,          \
-                           const float* b, Int ldb, const float* beta, float* c, Int ldc) {                                              \
-        TMM_SERVE(name, (Gemm{TMM_OPERANDS(name), TMM_LEADING_DIMENSIONS}), handle, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, \
-                  ldc);                                                                                                                  \
+// Real: the type of its numbers; Int: the width of a function's sizes.
+#define TMM_GEMM(name, Real, Int)                                                                                                          \
+    TMM_SYMBOL(name);                                                                                                                      \
+    TMM_EXPORT Status name(Handle handle, int op_a, int op_b, Int m, Int n, Int k, const Real* alpha, const Real* a, Int lda,              \
+                           const Real* b, Int ldb, const Real* beta, Real* c, Int ldc) {                                                   \
+        TMM_SERVE(name, (Gemm{TMM_OPERANDS(name), TMM_TYPES_OF(Real), TMM_LEADING_DIMENSIONS, .compute = kComputeOf<Real>}), handle, op_a, \
+                  op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                                                                     \
     }
-#define TMM_SGEMM_STRIDED(name, Int)                                                                                                 \
-    TMM_SYMBOL(name);                                                                                                                \
-    TMM_EXPORT Status name(Handle handle, int op_a, int op_b, Int m, Int n, Int k, const float* alpha, const float* a, Int lda,      \
-                           long long stride_a, const float* b, Int ldb, long long stride_b, const float* beta, float* c, Int ldc,    \
-                           long long stride_c, Int batch) {                                                                          \
-        TMM_SERVE(name, (Gemm{TMM_OPERANDS(name), TMM_LEADING_DIMENSIONS, TMM_STRIDES}), handle, op_a, op_b, m, n, k, alpha, a, lda, \
-                  stride_a, b, ldb, stride_b, beta, c, ldc, stride_c, batch);                                                        \
+#define TMM_GEMM_STRIDED(name, Real, Int)                                                                                                 \
+    TMM_SYMBOL(name);                                                                                                                     \
+    TMM_EXPORT Status name(Handle handle, int op_a, int op_b, Int m, Int n, Int k, const Real* alpha, const Real* a, Int lda,             \
+                           long long stride_a, const Real* b, Int ldb, long long stride_b, const Real* beta, Real* c, Int ldc,            \
+                           long long stride_c, Int batch) {                                                                               \
+        TMM_SERVE(name, (Gemm{TMM_OPERANDS(name), TMM_TYPES_OF(Real), TMM_LEADING_DIMENSIONS, TMM_STRIDES, .compute = kComputeOf<Real>}), \
+                  handle, op_a, op_b, m, n, k, alpha, a, lda, stride_a, b, ldb, stride_b, beta, c, ldc, stride_c, batch);                 \
     }
 #define TMM_SGEMM_EX(name, Int)                                                                                                            \
     TMM_SYMBOL(name);                                                                                                                      \
@@ -98,10 +105,14 @@ Status serve(NextSymbol& symbol, const void* frame, const void* caller, const Ma
                   batch, compute, algorithm);                                                                                             \
     }
 
-TMM_SGEMM(cublasSgemm_v2, int)
-TMM_SGEMM(cublasSgemm_v2_64, std::int64_t)
-TMM_SGEMM_STRIDED(cublasSgemmStridedBatched, int)
-TMM_SGEMM_STRIDED(cublasSgemmStridedBatched_64, std::int64_t)
+TMM_GEMM(cublasSgemm_v2, float, int)
+TMM_GEMM(cublasSgemm_v2_64, float, std::int64_t)
+TMM_GEMM_STRIDED(cublasSgemmStridedBatched, float, int)
+TMM_GEMM_STRIDED(cublasSgemmStridedBatched_64, float, std::int64_t)
+TMM_GEMM(cublasDgemm_v2, double, int)
+TMM_GEMM(cublasDgemm_v2_64, double, std::int64_t)
+TMM_GEMM_STRIDED(cublasDgemmStridedBatched, double, int)
+TMM_GEMM_STRIDED(cublasDgemmStridedBatched_64, double, std::int64_t)
 TMM_SGEMM_EX(cublasSgemmEx, int)
 TMM_SGEMM_EX(cublasSgemmEx_64, std::int64_t)
 TMM_GEMM_EX(cublasGemmEx, int)
@@ -133,6 +144,7 @@ TMM_EXPORT Status cublasLtMatmul(LtHandle handle, LtDescriptor product, const vo
 
 __attribute__((constructor)) static void load() {
     at_load({&next_cublasSgemm_v2, &next_cublasSgemm_v2_64, &next_cublasSgemmStridedBatched, &next_cublasSgemmStridedBatched_64,
+             &next_cublasDgemm_v2, &next_cublasDgemm_v2_64, &next_cublasDgemmStridedBatched, &next_cublasDgemmStridedBatched_64,
              &next_cublasSgemmEx, &next_cublasSgemmEx_64, &next_cublasGemmEx, &next_cublasGemmEx_64, &next_cublasGemmStridedBatchedEx,
              &next_cublasGemmStridedBatchedEx_64, &next_cublasLtMatmul});
 }

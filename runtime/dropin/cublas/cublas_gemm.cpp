@@ -26,6 +26,8 @@ const char* translate_math_mode(int mode, tmmGemmProblem_t& problem) {
         case kMathDefault:
         case kMathTensorOp: return nullptr;
         case kMathPedantic:
+            // FP64 is multiplied by its own FMAs alone.
+            if (problem.type_a == TMM_F64) return nullptr;
             if (problem.type_a != TMM_F32) return "its handle's math mode is pedantic";
             problem.compute = TMM_COMPUTE_F32_STRICT;
             return nullptr;
@@ -57,6 +59,7 @@ const char* translate_state(const Behind& behind, Handle handle, Product& produc
 bool translate_type(int type, tmmType_t& into) noexcept {
     switch (type) {
         case kReal32F: into = TMM_F32; return true;
+        case kReal64F: into = TMM_F64; return true;
         case kReal16F: into = TMM_F16; return true;
         case kReal16BF: into = TMM_BF16; return true;
         default: return false;
@@ -65,7 +68,7 @@ bool translate_type(int type, tmmType_t& into) noexcept {
 
 const char* translate_types(int type_a, int type_b, int type_c, tmmGemmProblem_t& p) noexcept {
     if (!translate_type(type_a, p.type_a) || !translate_type(type_b, p.type_b) || !translate_type(type_c, p.type_c) ||
-        p.type_a != p.type_b || (p.type_c != p.type_a && p.type_c != TMM_F32))
+        p.type_a != p.type_b || (p.type_c != p.type_a && (p.type_c != TMM_F32 || p.type_a == TMM_F64)))
         return "tmm has no kernels for its types";
     return nullptr;
 }
@@ -75,7 +78,12 @@ const char* translate_operations(int op_a, int op_b, tmmGemmProblem_t& p) noexce
 }
 
 const char* translate_compute(int compute, tmmGemmProblem_t& p) noexcept {
+    if ((p.type_a == TMM_F64) != (compute == kCompute64F || compute == kCompute64FPedantic))
+        return "tmm has no kernels for its compute type";
     switch (compute) {
+        // tmm has one mode of FP64, whose products are rounded by FMAs alone, as the pedantic one asks.
+        case kCompute64F:
+        case kCompute64FPedantic: p.compute = TMM_COMPUTE_F64; return nullptr;
         case kCompute32F: p.compute = TMM_COMPUTE_F32; return nullptr;
         case kCompute32FFastTf32: p.compute = p.type_a == TMM_F32 ? where_tf32_is_allowed() : TMM_COMPUTE_F32; return nullptr;
         case kCompute32FPedantic:
@@ -110,8 +118,8 @@ const char* translate(const Gemm& gemm, Product& product) {
     product.b = gemm.b;
     product.c = gemm.c;
     if (const char* const reason = why_left_to_cublas(product)) return reason;
-    product.alpha = *static_cast<const float*>(gemm.alpha);
-    product.beta = *static_cast<const float*>(gemm.beta);
+    product.alpha = Scalar::at(gemm.alpha, p.compute);
+    product.beta = Scalar::at(gemm.beta, p.compute);
     complete(product);
     return nullptr;
 }

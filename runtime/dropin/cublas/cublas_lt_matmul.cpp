@@ -84,6 +84,7 @@ bool is_plain(const Attributes& attributes) {
 struct Description {
     Epilogue epilogue;
     std::int32_t compute = 0;
+    std::int32_t scale_type = 0;
     std::int32_t op_a = 0;
     std::int32_t op_b = 0;
 };
@@ -93,16 +94,14 @@ const char* read_product(const Getters& getters, LtDescriptor descriptor, Descri
     std::uint32_t epilogue = 0;
     attributes.read(kProductEpilogue, epilogue);
     if (!translate_epilogue(static_cast<int>(epilogue), into.epilogue)) return "its epilogue is none that tmm has";
-    std::int32_t scale_type = -1;
     std::int32_t pointer_mode = -1;
     attributes.read(kProductCompute, into.compute);
-    attributes.read(kProductScaleType, scale_type);
+    attributes.read(kProductScaleType, into.scale_type);
     attributes.read(kProductPointerMode, pointer_mode);
     attributes.read(kProductOpA, into.op_a);
     attributes.read(kProductOpB, into.op_b);
     if (attributes.has_failed()) return "cublasLt does not tell what its descriptor says";
     if (pointer_mode != kPointerHost) return "its scalars are in device memory";
-    if (scale_type != kReal32F) return "its scalars are no floats";
     return is_plain(attributes) ? nullptr : "it has scales, a triangle of D, or a number of SMs to use";
 }
 
@@ -116,7 +115,8 @@ const char* take_epilogue(const Getters& getters, LtDescriptor descriptor, const
     p.bias_axis = TMM_BIAS_ROWS;
     p.type_bias = p.type_c;
     const auto type = attributes.read_or<std::int32_t>(kProductBiasType, kTypeOfD);
-    if (type != kTypeOfD && !translate_type(type, p.type_bias)) return "its bias has a type that tmm has no kernels for";
+    if (type != kTypeOfD && (!translate_type(type, p.type_bias) || p.type_bias == TMM_F64))
+        return "its bias has a type that tmm has no kernels for";
     if (p.batch > 1 && attributes.read_or<std::int64_t>(kProductBiasStride, 0) != 0) return "its members have a bias each";
     product.bias = attributes.read_or<const void*>(kProductBiasPointer, nullptr);
     return is_element(product.bias, p.type_bias) ? nullptr : "its bias is null, or no multiple of its element's size";
@@ -169,6 +169,11 @@ const char* translate(const LtMatmul& matmul, Product& product) {
     tmmGemmProblem_t& p = product.problem;
     if (const char* const reason = translate_types(a.type, b.type, d.type, p)) return reason;
     if (const char* const reason = translate_compute(described.compute, p)) return reason;
+    const bool doubles = p.type_a == TMM_F64;
+    if (described.scale_type != (doubles ? kReal64F : kReal32F)) return "its scalars have another type than its sums";
+    // Whether cublasLt has epilogues of FP64 is for it to say.
+    if (doubles && (described.epilogue.has_bias || described.epilogue.activation != TMM_ACTIVATION_NONE))
+        return "its epilogue is one of FP64";
     if (const char* const reason = translate_operations(described.op_a, described.op_b, p)) return reason;
     p.layout = TMM_COL_MAJOR;
     if (!translate_sizes(a, b, d, p)) return "the sizes of its matrices do not fit";
@@ -178,11 +183,11 @@ const char* translate(const LtMatmul& matmul, Product& product) {
     product.stream = matmul.stream;
     if (const char* const reason = take_epilogue(getters, matmul.product, described.epilogue, product)) return reason;
     if (const char* const reason = why_left_to_cublas(product)) return reason;
-    product.alpha = *static_cast<const float*>(matmul.alpha);
-    product.beta = *static_cast<const float*>(matmul.beta);
+    product.alpha = Scalar::at(matmul.alpha, p.compute);
+    product.beta = Scalar::at(matmul.beta, p.compute);
     // tmm, as cublasSgemm, would not read A and B; of cublasLt NaN and infinities in them come out.
-    if (product.alpha == 0) return "its alpha is 0, by which cublasLt multiplies";
-    if (product.beta != 0) {
+    if (product.alpha.is_zero()) return "its alpha is 0, by which cublasLt multiplies";
+    if (!product.beta.is_zero()) {
         Layout c;
         if (matmul.c != matmul.d || !read_layout(getters, matmul.layout_c, c) || c != d) return "C is another matrix than D";
     }

@@ -142,8 +142,8 @@ bool DeviceProducts::run(Decision& decision, const Product& product, const Strea
     }
     tmmGemmArgs_t args{};
     args.struct_size = sizeof args;
-    args.alpha = &product.alpha;
-    args.beta = &product.beta;
+    args.alpha = product.alpha.address_for(product.problem.compute);
+    args.beta = product.beta.address_for(product.problem.compute);
     args.a = product.a;
     args.b = product.b;
     args.c = product.c;

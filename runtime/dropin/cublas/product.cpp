@@ -10,7 +10,7 @@ bool is_long_enough(std::int64_t ld, tmmOperation_t op, std::int64_t op_rows, st
 }
 
 std::size_t size_of(tmmType_t type) {
-    return type == TMM_F32 ? 4 : 2;
+    return type == TMM_F64 ? 8 : type == TMM_F32 ? 4 : 2;
 }
 
 }  // namespace
@@ -21,7 +21,7 @@ bool is_element(const void* pointer, tmmType_t type) noexcept {
 
 void complete(Product& product) noexcept {
     tmmGemmProblem_t& p = product.problem;
-    p.reads_c = product.beta != 0 ? 1 : 0;
+    p.reads_c = product.beta.is_zero() ? 0 : 1;
     if (p.batch == 1) p.stride_a = p.stride_b = p.stride_c = 0;
     const std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(product.a) | reinterpret_cast<std::uintptr_t>(product.b) |
                                 reinterpret_cast<std::uintptr_t>(product.c) | 16U;

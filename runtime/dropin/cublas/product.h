@@ -7,10 +7,29 @@
 
 namespace tmm::dropin {
 
+// alpha or beta.
+class Scalar {
+public:
+    Scalar(double number) : double_(number), float_(static_cast<float>(number)) {}
+    // Reads what the program gave, a double in a product of doubles and otherwise a float.
+    static Scalar at(const void* place, tmmCompute_t compute) {
+        return compute == TMM_COMPUTE_F64 ? *static_cast<const double*>(place) : *static_cast<const float*>(place);
+    }
+
+    bool is_zero() const { return double_ == 0; }
+    const void* address_for(tmmCompute_t compute) const {
+        return compute == TMM_COMPUTE_F64 ? static_cast<const void*>(&double_) : &float_;
+    }
+
+private:
+    double double_;
+    float float_;
+};
+
 struct Product {
     tmmGemmProblem_t problem;
-    float alpha = 1;
-    float beta = 0;
+    Scalar alpha = 1;
+    Scalar beta = 0;
     const void* a = nullptr;
     const void* b = nullptr;
     void* c = nullptr;

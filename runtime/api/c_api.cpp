@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "base/error.h"
@@ -223,8 +224,9 @@ struct CheckedCall {
     tmm::CheckedArgs args;
 };
 
-CheckedCall check_sgemm(tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, int64_t m, int64_t n, int64_t k, const float* alpha,
-                        const float* a, int64_t lda, const float* b, int64_t ldb, const float* beta, float* c, int64_t ldc) {
+template <class Real>
+CheckedCall check_matrices(tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, int64_t m, int64_t n, int64_t k, const Real* alpha,
+                           const Real* a, int64_t lda, const Real* b, int64_t ldb, const Real* beta, Real* c, int64_t ldc) {
     tmmGemmProblem_t problem;
     fill_defaults(problem);
     problem.layout = layout;
@@ -236,6 +238,10 @@ CheckedCall check_sgemm(tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t 
     problem.lda = lda;
     problem.ldb = ldb;
     problem.ldc = ldc;
+    if (std::is_same_v<Real, double>) {
+        problem.type_a = problem.type_b = problem.type_c = TMM_F64;
+        problem.compute = TMM_COMPUTE_F64;
+    }
     problem.reads_c = !beta || *beta != 0 ? 1 : 0;
     const tmmGemmArgs_t args = {.struct_size = sizeof(tmmGemmArgs_t),
                                 .alpha = alpha,
@@ -252,6 +258,29 @@ CheckedCall check_sgemm(tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t 
                                 .parameters = {}};
     const tmm::CheckedProblem checked = tmm::check_problem(&problem);
     return {.problem = checked, .args = tmm::check_args(checked, &args)};
+}
+
+// Real: float, or double, which multiplies in TMM_COMPUTE_F64.
+template <class Real>
+tmmStatus_t multiply(tmmHandle_t handle, tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, int64_t m, int64_t n, int64_t k,
+                     const Real* alpha, const Real* a, int64_t lda, const Real* b, int64_t ldb, const Real* beta, Real* c, int64_t ldc) {
+    if (!handle) return no_handle();
+    return guarded(*handle, [&] {
+        const CheckedCall call = check_matrices(layout, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+        tmm::check_overlap(call.problem, call.args);
+        handle->runtime->gemm(call.problem.request, call.args.call, 0, handle->runtime->stream());
+    });
+}
+
+template <class Real>
+tmmStatus_t multiply_on_host(tmmHandle_t handle, tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, int64_t m, int64_t n,
+                             int64_t k, const Real* alpha, const Real* a, int64_t lda, const Real* b, int64_t ldb, const Real* beta,
+                             Real* c, int64_t ldc) {
+    if (!handle) return no_handle();
+    return guarded(*handle, [&] {
+        const CheckedCall call = check_matrices(layout, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+        if (!tmm::is_empty(call.problem.request.problem)) tmm::host_gemm(*handle->runtime, call.problem.request.problem, call.args.call);
+    });
 }
 
 }  // namespace
@@ -295,22 +324,25 @@ tmmStatus_t tmmSetStream(tmmHandle_t handle, struct CUstream_st* stream) {
 tmmStatus_t tmmSgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, int64_t m, int64_t n, int64_t k,
                      const float* alpha, const float* a, int64_t lda, const float* b, int64_t ldb, const float* beta, float* c,
                      int64_t ldc) {
-    if (!handle) return no_handle();
-    return guarded(*handle, [&] {
-        const CheckedCall call = check_sgemm(layout, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-        tmm::check_overlap(call.problem, call.args);
-        handle->runtime->gemm(call.problem.request, call.args.call, 0, handle->runtime->stream());
-    });
+    return multiply(handle, layout, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
 tmmStatus_t tmmHostSgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, int64_t m, int64_t n, int64_t k,
                          const float* alpha, const float* a, int64_t lda, const float* b, int64_t ldb, const float* beta, float* c,
                          int64_t ldc) {
-    if (!handle) return no_handle();
-    return guarded(*handle, [&] {
-        const CheckedCall call = check_sgemm(layout, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-        if (!tmm::is_empty(call.problem.request.problem)) tmm::host_gemm(*handle->runtime, call.problem.request.problem, call.args.call);
-    });
+    return multiply_on_host(handle, layout, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+tmmStatus_t tmmDgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, int64_t m, int64_t n, int64_t k,
+                     const double* alpha, const double* a, int64_t lda, const double* b, int64_t ldb, const double* beta, double* c,
+                     int64_t ldc) {
+    return multiply(handle, layout, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+}
+
+tmmStatus_t tmmHostDgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, int64_t m, int64_t n, int64_t k,
+                         const double* alpha, const double* a, int64_t lda, const double* b, int64_t ldb, const double* beta, double* c,
+                         int64_t ldc) {
+    return multiply_on_host(handle, layout, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
 }
 
 tmmStatus_t tmmGemm(tmmHandle_t handle, const tmmGemmProblem_t* problem, const tmmGemmArgs_t* args) {

@@ -405,10 +405,10 @@ TEST_CASE("the elementwise kernel's accesses are 16 bytes wide where rows are al
         const std::string ptx = compile_to_ptx(source, 90);
         const KernelSignature signature = signature_of(problem);
         const bool aligned = signature.align_c == 16 && (!signature.residual || signature.align_residual == 16);
-        // 16 bytes are two doubles, or four words.
-        const std::string vector = problem.type_c == ElementType::f64 ? "global.v2" : "global.v4";
-        CHECK(contains(ptx, "st." + vector) == aligned);
-        CHECK(occurrences(ptx, "ld." + vector) == (aligned ? wide_loads(problem) : 0));
+        CHECK(contains(ptx, "st.global.v4") == aligned);
+        // The compiler reads two doubles at once.
+        const std::string load = problem.type_c == ElementType::f64 ? "ld.global.v2" : "ld.global.v4";
+        CHECK(occurrences(ptx, load) == (aligned ? wide_loads(problem) : 0));
     }
     GemmProblem problem = parse_shape("64 256 32 dtype=bf16 epilogue=bias+residual").problem;
     problem.epilogue = Epilogue::custom;

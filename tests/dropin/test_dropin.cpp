@@ -5,7 +5,7 @@
 
 #include "generator/text/shapes_file.h"
 #include "runtime/dropin/blas/ab_timing.h"
-#include "runtime/dropin/blas/sgemm.h"
+#include "runtime/dropin/blas/gemm_call.h"
 #include "runtime/dropin/record/shape_text.h"
 #include "runtime/dropin/settings.h"
 
@@ -101,34 +101,45 @@ TEST_CASE("a problem is written as a line that a shapes file reads as the same p
     p.has_bias = 0;
     p.activation = TMM_ACTIVATION_RELU;
     CHECK(shape_text(p).ends_with(" epilogue=relu"));
+    // The mode of doubles goes without saying.
+    p = {};
+    tmmGemmProblemInit(&p);
+    p.m = 4;
+    p.n = 5;
+    p.k = 6;
+    p.type_a = p.type_b = p.type_c = TMM_F64;
+    p.compute = TMM_COMPUTE_F64;
+    set_packed(p);
+    CHECK(shape_text(p) == "4 5 6 dtype=f64");
+    CHECK(tmm::parse_shape(shape_text(p)).problem.compute == tmm::ComputeMode::f64);
 }
 
 TEST_CASE("arguments that a BLAS refuses are left to it") {
-    const SgemmCall good{TMM_COL_MAJOR, TMM_NO_TRANS, TMM_TRANS, 4, 5, 6, 1, nullptr, 4, nullptr, 5, 0, nullptr, 4};
+    const GemmCall good{TMM_F32, TMM_COL_MAJOR, TMM_NO_TRANS, TMM_TRANS, 4, 5, 6, 1, nullptr, 4, nullptr, 5, 0, nullptr, 4};
     CHECK(is_valid(good));
     const auto with = [&](auto member, auto value) {
-        SgemmCall call = good;
+        GemmCall call = good;
         call.*member = value;
         return is_valid(call);
     };
-    CHECK_FALSE(with(&SgemmCall::m, -1));
-    CHECK_FALSE(with(&SgemmCall::n, -1));
-    CHECK_FALSE(with(&SgemmCall::k, -1));
-    CHECK_FALSE(with(&SgemmCall::lda, 3));
-    CHECK_FALSE(with(&SgemmCall::ldb, 4));
-    CHECK_FALSE(with(&SgemmCall::ldc, 3));
-    CHECK_FALSE(with(&SgemmCall::op_a, static_cast<tmmOperation_t>(0)));
-    CHECK_FALSE(with(&SgemmCall::op_b, static_cast<tmmOperation_t>(7)));
-    CHECK_FALSE(with(&SgemmCall::layout, static_cast<tmmLayout_t>(100)));
-    CHECK(with(&SgemmCall::layout, TMM_ROW_MAJOR) == false);
-    CHECK(with(&SgemmCall::op_a, TMM_CONJ_TRANS) == false);
-    CHECK(with(&SgemmCall::m, 0));
-    const SgemmCall row{TMM_ROW_MAJOR, TMM_TRANS, TMM_NO_TRANS, 4, 5, 6, 1, nullptr, 4, nullptr, 5, 0, nullptr, 5};
+    CHECK_FALSE(with(&GemmCall::m, -1));
+    CHECK_FALSE(with(&GemmCall::n, -1));
+    CHECK_FALSE(with(&GemmCall::k, -1));
+    CHECK_FALSE(with(&GemmCall::lda, 3));
+    CHECK_FALSE(with(&GemmCall::ldb, 4));
+    CHECK_FALSE(with(&GemmCall::ldc, 3));
+    CHECK_FALSE(with(&GemmCall::op_a, static_cast<tmmOperation_t>(0)));
+    CHECK_FALSE(with(&GemmCall::op_b, static_cast<tmmOperation_t>(7)));
+    CHECK_FALSE(with(&GemmCall::layout, static_cast<tmmLayout_t>(100)));
+    CHECK(with(&GemmCall::layout, TMM_ROW_MAJOR) == false);
+    CHECK(with(&GemmCall::op_a, TMM_CONJ_TRANS) == false);
+    CHECK(with(&GemmCall::m, 0));
+    const GemmCall row{TMM_F64, TMM_ROW_MAJOR, TMM_TRANS, TMM_NO_TRANS, 4, 5, 6, 1, nullptr, 4, nullptr, 5, 0, nullptr, 5};
     CHECK(is_valid(row));
 }
 
 TEST_CASE("products that tmm does not take are left to the BLAS behind") {
-    const SgemmCall nothing{TMM_COL_MAJOR, TMM_NO_TRANS, TMM_NO_TRANS, 0, 5, 6, 1, nullptr, 1, nullptr, 6, 0, nullptr, 1};
+    const GemmCall nothing{TMM_F64, TMM_COL_MAJOR, TMM_NO_TRANS, TMM_NO_TRANS, 0, 5, 6, 1, nullptr, 1, nullptr, 6, 0, nullptr, 1};
     CHECK_FALSE(may_be_served(nothing));
     CHECK(multiply(nothing) == Turn::behind);
 }

@@ -1,7 +1,7 @@
-// xblat3s and xscblat3, the BLAS's own test programs of single-precision matrix products, unchanged, with libtmm_blas.so on the host
-// device: Debian's package libblas-test has them, and TMM_TEST_XBLAT3S names the first elsewhere. They call SGEMM with every combination of
-// sizes, transposes, alpha, beta and padding, compare each element with their own sum, look at what must not change, and call with each
-// argument wrong.
+// xblat3s and xscblat3, xblat3d and xdcblat3, the BLAS's own test programs of matrix products in single and double precision, unchanged,
+// with libtmm_blas.so on the host device: Debian's package libblas-test has them, and TMM_TEST_XBLAT3S names the first elsewhere. They call
+// SGEMM or DGEMM with every combination of sizes, transposes, alpha, beta and padding, compare each element with their own sum, look at
+// what must not change, and call with each argument wrong.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -12,6 +12,7 @@
 #include <iterator>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "generator/text/shapes_file.h"
 #include "tests/support/temporary_directory.h"
@@ -38,14 +39,17 @@ fs::path test_program(const char* name) {
 }
 
 // A value a line; whatever follows it is for the reader.
-constexpr const char* kFortranInstructions =
-    "'summary' file of the summary\n6 its unit\n'none' file of calls\n-1 its unit: none\nF\nF to go on after a failure\n"
-    "T to call with wrong arguments\n16.0 the largest ratio of error and bound\n6 sizes\n0 1 2 3 5 9\n3 of alpha\n0.0 1.0 0.7\n"
-    "3 of beta\n0.0 1.0 1.3\nSGEMM  T\n";
-constexpr const char* kCblasInstructions =
-    "'none' file of calls\n-1 its unit: none\nF\nF to go on after a failure\nT to call with wrong arguments\n2 both layouts\n"
-    "16.0 the largest ratio of error and bound\n6 sizes\n0 1 2 3 5 9\n3 of alpha\n0.0 1.0 0.7\n3 of beta\n0.0 1.0 1.3\n"
-    "cblas_sgemm  T\n";
+std::string fortran_instructions(const std::string& routine) {
+    return "'summary' file of the summary\n6 its unit\n'none' file of calls\n-1 its unit: none\nF\nF to go on after a failure\n"
+           "T to call with wrong arguments\n16.0 the largest ratio of error and bound\n6 sizes\n0 1 2 3 5 9\n3 of alpha\n0.0 1.0 0.7\n"
+           "3 of beta\n0.0 1.0 1.3\n" +
+           routine + "  T\n";
+}
+std::string cblas_instructions(const std::string& routine) {
+    return "'none' file of calls\n-1 its unit: none\nF\nF to go on after a failure\nT to call with wrong arguments\n2 both layouts\n"
+           "16.0 the largest ratio of error and bound\n6 sizes\n0 1 2 3 5 9\n3 of alpha\n0.0 1.0 0.7\n3 of beta\n0.0 1.0 1.3\n" +
+           routine + "  T\n";
+}
 // Five sizes other than 0 for each of m, n and k, three ways to read A and B, two alphas other than 0, three betas.
 constexpr long kProducts = 5 * 5 * 5 * 9 * 2 * 3;
 
@@ -56,7 +60,7 @@ struct Finished {
     std::string record;
 };
 
-Finished run(const fs::path& program, const char* instructions, const std::string& environment) {
+Finished run(const fs::path& program, const std::string& instructions, const std::string& environment) {
     const tmm::testing::TemporaryDirectory folder;
     std::ofstream(folder.path() / "in") << instructions;
     // The C program needs the BLAS that it came with, which stands beside it.
@@ -98,34 +102,39 @@ void check_passed(const Finished& finished, const std::string& routine) {
 
 }  // namespace
 
-TEST_CASE("netlib's xblat3s finds no fault in SGEMM") {
-    const fs::path program = program_or_message("xblat3s");
-    if (program.empty()) return;
-    const Finished finished = run(program, kFortranInstructions, "TMM_DEVICE=host");
-    check_passed(finished, "SGEMM");
-    CHECK(finished.said.find("SGEMM  PASSED THE COMPUTATIONAL TESTS (") != std::string::npos);
-    CHECK(lines_with(finished.log, ": by tmm") >= kProducts);
+TEST_CASE("netlib's programs find no fault in SGEMM and DGEMM") {
+    for (const auto& [name, routine] : {std::pair("xblat3s", "SGEMM"), std::pair("xblat3d", "DGEMM")}) {
+        const fs::path program = program_or_message(name);
+        if (program.empty()) continue;
+        const Finished finished = run(program, fortran_instructions(routine), "TMM_DEVICE=host");
+        check_passed(finished, routine);
+        CHECK(finished.said.find(std::string(routine) + "  PASSED THE COMPUTATIONAL TESTS (") != std::string::npos);
+        CHECK(lines_with(finished.log, ": by tmm") >= kProducts);
+    }
 }
 
-TEST_CASE("netlib's xscblat3 finds no fault in cblas_sgemm") {
-    const fs::path program = program_or_message("xscblat3");
-    if (program.empty()) return;
-    const Finished finished = run(program, kCblasInstructions, "TMM_DEVICE=host");
-    check_passed(finished, "cblas_sgemm");
-    CHECK(finished.said.find("PASSED THE COLUMN-MAJOR COMPUTATIONAL TESTS") != std::string::npos);
-    CHECK(finished.said.find("PASSED THE ROW-MAJOR    COMPUTATIONAL TESTS") != std::string::npos);
-    CHECK(lines_with(finished.log, ": by tmm") >= 2 * kProducts);
+TEST_CASE("netlib's programs find no fault in cblas_sgemm and cblas_dgemm") {
+    for (const auto& [name, routine] : {std::pair("xscblat3", "cblas_sgemm"), std::pair("xdcblat3", "cblas_dgemm")}) {
+        const fs::path program = program_or_message(name);
+        if (program.empty()) continue;
+        const Finished finished = run(program, cblas_instructions(routine), "TMM_DEVICE=host");
+        check_passed(finished, routine);
+        CHECK(finished.said.find("PASSED THE COLUMN-MAJOR COMPUTATIONAL TESTS") != std::string::npos);
+        CHECK(finished.said.find("PASSED THE ROW-MAJOR    COMPUTATIONAL TESTS") != std::string::npos);
+        CHECK(lines_with(finished.log, ": by tmm") >= 2 * kProducts);
+    }
 }
 
 TEST_CASE("what is recorded is a shapes file of every product, and nothing else changes") {
     const fs::path program = program_or_message("xblat3s");
     if (program.empty()) return;
-    const Finished finished = run(program, kFortranInstructions, "TMM_DEVICE=host TMM_MODE=record");
+    const Finished finished = run(program, fortran_instructions("SGEMM"), "TMM_DEVICE=host TMM_MODE=record");
     check_passed(finished, "SGEMM");
     CHECK(lines_with(finished.log, ": by tmm") == 0);
     const tmm::testing::TemporaryDirectory folder;
     std::ofstream(folder.path() / "shapes.txt") << finished.record;
     // Sizes from five, four ways to lie, and whether C is read.
+    CHECK(finished.record.find("dtype=f64") == std::string::npos);
     CHECK(tmm::read_shapes((folder.path() / "shapes.txt").string(), {}).size() == 5 * 5 * 5 * 4 * 2);
     long calls = 0;
     std::istringstream lines(finished.record);
@@ -140,8 +149,10 @@ TEST_CASE("switched off, without a device, or told nonsense, the library changes
     for (const char* environment :
          {"TMM_MODE=off TMM_DEVICE=host", "TMM_DEVICE=99", "TMM_DEVICE=-1 TMM_MODE=fast", "TMM_MODE=record TMM_RECORD="}) {
         CAPTURE(environment);
-        const Finished finished = run(program, kFortranInstructions, environment);
-        check_passed(finished, "SGEMM");
-        CHECK(lines_with(finished.log, ": by tmm") == 0);
+        for (const auto& [name, routine] : {std::pair("xblat3s", "SGEMM"), std::pair("xblat3d", "DGEMM")}) {
+            const Finished finished = run(program.parent_path() / name, fortran_instructions(routine), environment);
+            check_passed(finished, routine);
+            CHECK(lines_with(finished.log, ": by tmm") == 0);
+        }
     }
 }

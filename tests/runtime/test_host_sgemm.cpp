@@ -1,4 +1,5 @@
-// Tests tmmHostSgemm on matrices in host memory, with every layout, operation and leading dimension, against a loop of FMAs and OpenBLAS.
+// Tests tmmHostSgemm and tmmHostDgemm on matrices in host memory, with every layout, operation and leading dimension, against a loop of
+// FMAs and OpenBLAS.
 #include <doctest/doctest.h>
 
 #ifdef TMM_TEST_CBLAS
@@ -106,5 +107,54 @@ TEST_CASE("edges: NaN under beta = 0, alpha = 0, k = 0, pointers that are only e
         out = nans;
         REQUIRE(host_sgemm(on, empty, nullptr, nullptr, out.data()) == TMM_STATUS_SUCCESS);
         CHECK(difference(empty, {}, {}, nans, out) == "");
+    }
+}
+
+TEST_CASE("doubles are multiplied as doubles in host memory and the device's, with every layout and operation") {
+    for (const int ordinal : devices()) {
+        const Fixture on(ordinal);
+        for (const tmmLayout_t layout : {TMM_ROW_MAJOR, TMM_COL_MAJOR})
+            for (const tmmOperation_t op_a : {TMM_NO_TRANS, TMM_TRANS})
+                for (const bool padded : {false, true}) {
+                    const Product p{.layout = layout,
+                                    .op_a = op_a,
+                                    .op_b = padded ? TMM_TRANS : TMM_NO_TRANS,
+                                    .m = 37,
+                                    .n = 29,
+                                    .k = 53,
+                                    .alpha = 1.25f,
+                                    .beta = padded ? -0.75f : 0.0f,
+                                    .pad_a = padded ? 7 : 0,
+                                    .pad_b = padded ? 1 : 0,
+                                    .pad_c = padded ? 3 : 0,
+                                    .type = TMM_F64,
+                                    .type_c = TMM_F64};
+                    const std::vector<double> a = normal_values<double>(p.size_a(), 1);
+                    const std::vector<double> b = normal_values<double>(p.size_b(), 2);
+                    const std::vector<double> before = normal_values<double>(p.size_c(), 3);
+                    const double alpha = p.alpha, beta = p.beta;
+                    std::vector<double> c = before;
+                    REQUIRE_MESSAGE(tmmHostDgemm(on.handle, p.layout, p.op_a, p.op_b, p.m, p.n, p.k, &alpha, a.data(), p.lda(), b.data(),
+                                                 p.ldb(), &beta, c.data(), p.ldc()) == TMM_STATUS_SUCCESS,
+                                    tmmLastError(on.handle));
+                    CHECK(difference(p, a, b, before, c) == "");
+                    const MatrixOnDevice<double> da(on, a), db(on, b), dc(on, before);
+                    REQUIRE_MESSAGE(tmmDgemm(on.handle, p.layout, p.op_a, p.op_b, p.m, p.n, p.k, &alpha, da.data(), p.lda(), db.data(),
+                                             p.ldb(), &beta, dc.data(), p.ldc()) == TMM_STATUS_SUCCESS,
+                                    tmmLastError(on.handle));
+                    on.device->synchronize();
+                    CHECK(difference(p, a, b, before, dc.read()) == "");
+                }
+        // No matrix, and a leading dimension that is too short.
+        const double one = 1;
+        double c[4] = {};
+        for (const auto call : {tmmDgemm, tmmHostDgemm}) {
+            CHECK(call(on.handle, TMM_ROW_MAJOR, TMM_NO_TRANS, TMM_NO_TRANS, 2, 2, 2, &one, nullptr, 2, c, 2, &one, c, 2) ==
+                  TMM_STATUS_NULL_A);
+            CHECK(call(on.handle, TMM_ROW_MAJOR, TMM_NO_TRANS, TMM_NO_TRANS, 2, 2, 2, &one, c, 1, c, 2, &one, c, 2) ==
+                  TMM_STATUS_INVALID_LDA);
+            CHECK(call(nullptr, TMM_ROW_MAJOR, TMM_NO_TRANS, TMM_NO_TRANS, 2, 2, 2, &one, c, 2, c, 2, &one, c, 2) ==
+                  TMM_STATUS_INVALID_HANDLE);
+        }
     }
 }

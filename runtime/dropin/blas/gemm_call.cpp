@@ -1,4 +1,4 @@
-#include "runtime/dropin/blas/sgemm.h"
+#include "runtime/dropin/blas/gemm_call.h"
 
 #include <algorithm>
 #include <atomic>
@@ -28,10 +28,12 @@ double seconds_since(Clock::time_point start) {
 }
 
 // The matrices are copied to the device, where their rows are not padded.
-std::string shape_of(const SgemmCall& call) {
+std::string shape_of(const GemmCall& call) {
     tmmGemmProblem_t problem;
     tmmGemmProblemInit(&problem);
     problem.layout = call.layout;
+    problem.type_a = problem.type_b = problem.type_c = call.type;
+    problem.compute = call.type == TMM_F64 ? TMM_COMPUTE_F64 : TMM_COMPUTE_F32;
     problem.op_a = call.op_a;
     problem.op_b = call.op_b;
     problem.m = call.m;
@@ -42,7 +44,15 @@ std::string shape_of(const SgemmCall& call) {
     return shape_text(problem);
 }
 
-double products_of(const SgemmCall& call) {
+template <class Real, class Function>
+tmmStatus_t multiply_as(Function function, tmmHandle_t handle, const GemmCall& c) noexcept {
+    const auto alpha = static_cast<Real>(c.alpha);
+    const auto beta = static_cast<Real>(c.beta);
+    return function(handle, c.layout, c.op_a, c.op_b, c.m, c.n, c.k, &alpha, static_cast<const Real*>(c.a), c.lda,
+                    static_cast<const Real*>(c.b), c.ldb, &beta, static_cast<Real*>(c.c), c.ldc);
+}
+
+double products_of(const GemmCall& call) {
     return static_cast<double>(call.m) * static_cast<double>(call.n) * static_cast<double>(call.k);
 }
 
@@ -72,10 +82,10 @@ public:
     }
 
     // False where tmm can't: C is as it was.
-    bool multiply(const std::string& shape, const SgemmCall& c) noexcept {
+    bool multiply(const std::string& shape, const GemmCall& c) noexcept {
         const auto start = Clock::now();
         const tmmStatus_t status =
-            tmmHostSgemm(handle_, c.layout, c.op_a, c.op_b, c.m, c.n, c.k, &c.alpha, c.a, c.lda, c.b, c.ldb, &c.beta, c.c, c.ldc);
+            c.type == TMM_F64 ? multiply_as<double>(tmmHostDgemm, handle_, c) : multiply_as<float>(tmmHostSgemm, handle_, c);
         const double seconds = seconds_since(start);
         try {
             if (status == TMM_STATUS_SUCCESS) {
@@ -135,7 +145,7 @@ void say_that_nothing_is_tuned() {
 
 }  // namespace
 
-bool is_valid(const SgemmCall& c) {
+bool is_valid(const GemmCall& c) {
     const auto is_operation = [](tmmOperation_t op) { return op == TMM_NO_TRANS || op == TMM_TRANS || op == TMM_CONJ_TRANS; };
     if ((c.layout != TMM_ROW_MAJOR && c.layout != TMM_COL_MAJOR) || !is_operation(c.op_a) || !is_operation(c.op_b)) return false;
     if (c.m < 0 || c.n < 0 || c.k < 0) return false;
@@ -147,14 +157,14 @@ bool is_valid(const SgemmCall& c) {
     return fits(c.lda, length(c.op_a, c.m, c.k)) && fits(c.ldb, length(c.op_b, c.k, c.n)) && fits(c.ldc, rows ? c.n : c.m);
 }
 
-bool may_be_served(const SgemmCall& call) noexcept {
+bool may_be_served(const GemmCall& call) noexcept {
     if (call.m == 0 || call.n == 0 || call.k == 0 || call.alpha == 0) return false;
     if (settings().mode == Mode::record) return true;
     if (settings().device != TMM_DEVICE_HOST && products_of(call) < kLeastProducts) return false;
     return owns_tmm() && !lacks_device.is_raised();
 }
 
-Turn multiply(const SgemmCall& call) noexcept {
+Turn multiply(const GemmCall& call) noexcept {
     try {
         complain_once();
         say_that_nothing_is_tuned();
@@ -174,7 +184,7 @@ Turn multiply(const SgemmCall& call) noexcept {
     }
 }
 
-void note_behind(const SgemmCall& call, double seconds) noexcept {
+void note_behind(const GemmCall& call, double seconds) noexcept {
     try {
         const std::string shape = shape_of(call);
         if (settings().mode != Mode::record) return products().note(shape, Who::behind, seconds);
@@ -185,28 +195,39 @@ void note_behind(const SgemmCall& call, double seconds) noexcept {
     }
 }
 
-void multiply_without_blas(const SgemmCall& c) noexcept {
-    static ProcessFlag said;
-    if (said.raise())
-        log(LogLevel::error,
-            "no BLAS behind libtmm_blas.so has sgemm: a plain loop multiplies. Link the program with a BLAS, or preload one behind this "
-            "library");
-    if (!is_valid(c)) return log(LogLevel::error, "sgemm: an argument is wrong, and there is no BLAS that would say which");
+namespace {
+
+template <class Real>
+void multiply_by_loop(const GemmCall& call) noexcept {
     const auto distance = [](bool along_rows, std::int64_t ld, std::int64_t row, std::int64_t column) {
         return along_rows ? row * ld + column : row + column * ld;
     };
-    const bool rows = c.layout == TMM_ROW_MAJOR;
-    const auto element = [&](const float* matrix, std::int64_t ld, tmmOperation_t op, std::int64_t row, std::int64_t column) {
-        return matrix[distance(rows == (op == TMM_NO_TRANS), ld, row, column)];
+    const bool rows = call.layout == TMM_ROW_MAJOR;
+    const auto element = [&](const void* matrix, std::int64_t ld, tmmOperation_t op, std::int64_t row, std::int64_t column) {
+        return static_cast<const Real*>(matrix)[distance(rows == (op == TMM_NO_TRANS), ld, row, column)];
     };
-    for (std::int64_t i = 0; i < c.m; ++i)
-        for (std::int64_t j = 0; j < c.n; ++j) {
-            float sum = 0;
-            for (std::int64_t p = 0; c.alpha != 0 && p < c.k; ++p)
-                sum += element(c.a, c.lda, c.op_a, i, p) * element(c.b, c.ldb, c.op_b, p, j);
-            float& to = c.c[distance(rows, c.ldc, i, j)];
-            to = c.beta == 0 ? c.alpha * sum : c.alpha * sum + c.beta * to;
+    const auto alpha = static_cast<Real>(call.alpha);
+    const auto beta = static_cast<Real>(call.beta);
+    for (std::int64_t i = 0; i < call.m; ++i)
+        for (std::int64_t j = 0; j < call.n; ++j) {
+            Real sum = 0;
+            for (std::int64_t p = 0; alpha != 0 && p < call.k; ++p)
+                sum += element(call.a, call.lda, call.op_a, i, p) * element(call.b, call.ldb, call.op_b, p, j);
+            Real& to = static_cast<Real*>(call.c)[distance(rows, call.ldc, i, j)];
+            to = beta == 0 ? alpha * sum : alpha * sum + beta * to;
         }
+}
+
+}  // namespace
+
+void multiply_without_blas(const GemmCall& call) noexcept {
+    static ProcessFlag said;
+    const std::string name = call.type == TMM_F64 ? "dgemm" : "sgemm";
+    if (said.raise())
+        log(LogLevel::error, "no BLAS behind libtmm_blas.so has " + name +
+                                 ": a plain loop multiplies. Link the program with a BLAS, or preload one behind this library");
+    if (!is_valid(call)) return log(LogLevel::error, name + ": an argument is wrong, and there is no BLAS that would say which");
+    call.type == TMM_F64 ? multiply_by_loop<double>(call) : multiply_by_loop<float>(call);
 }
 
 }  // namespace tmm::dropin

@@ -1,4 +1,4 @@
-// A call of the BLAS's sgemm, whichever door it came by, and who multiplies it: tmm or the BLAS that stands behind.
+// A call of the BLAS's sgemm or dgemm, whichever door it came by, and who multiplies it: tmm or the BLAS that stands behind.
 #pragma once
 
 #include <cstdint>
@@ -8,28 +8,30 @@
 namespace tmm::dropin {
 
 // The arguments are checked: sizes are not negative, leading dimensions long enough, no pointer that is needed is null.
-struct SgemmCall {
+struct GemmCall {
+    // TMM_F32 or TMM_F64: what the matrices hold and the product is computed in.
+    tmmType_t type;
     tmmLayout_t layout;
     tmmOperation_t op_a;
     tmmOperation_t op_b;
     std::int64_t m;
     std::int64_t n;
     std::int64_t k;
-    float alpha;
-    const float* a;
+    double alpha;
+    const void* a;
     std::int64_t lda;
-    const float* b;
+    const void* b;
     std::int64_t ldb;
-    float beta;
-    float* c;
+    double beta;
+    void* c;
     std::int64_t ldc;
 };
 
 // Would the BLAS take the arguments? It says itself what is wrong with those that it does not.
-bool is_valid(const SgemmCall& call);
+bool is_valid(const GemmCall& call);
 
 // Whether the call is worth more than a glance: it is large enough, this process has tmm and tmm a device, or it is to be recorded.
-bool may_be_served(const SgemmCall& call) noexcept;
+bool may_be_served(const GemmCall& call) noexcept;
 
 // Whose turn it is. Where it is tmm's, it has multiplied.
 enum class Turn {
@@ -38,10 +40,10 @@ enum class Turn {
     // The function behind is to multiply, and note_behind() wants to know how long it took.
     behind_timed
 };
-Turn multiply(const SgemmCall& call) noexcept;
-void note_behind(const SgemmCall& call, double seconds) noexcept;
+Turn multiply(const GemmCall& call) noexcept;
+void note_behind(const GemmCall& call, double seconds) noexcept;
 
 // A plain loop, for a process in which no BLAS is to be found. Says so, once.
-void multiply_without_blas(const SgemmCall& call) noexcept;
+void multiply_without_blas(const GemmCall& call) noexcept;
 
 }  // namespace tmm::dropin

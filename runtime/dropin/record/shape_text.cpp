@@ -73,7 +73,7 @@ std::string shape_text(const tmmGemmProblem_t& p) {
     if (p.type_a != TMM_F32) text.append(" dtype=").append(name_of(p.type_a));
     if (p.type_b != p.type_a) text.append(" btype=").append(name_of(p.type_b));
     if (p.type_c != p.type_a) text.append(" ctype=").append(name_of(p.type_c));
-    if (p.compute != TMM_COMPUTE_F32) text.append(" compute=").append(name_of(p.compute));
+    if (p.compute != (p.type_a == TMM_F64 ? TMM_COMPUTE_F64 : TMM_COMPUTE_F32)) text.append(" compute=").append(name_of(p.compute));
     if (p.op_a != TMM_NO_TRANS || p.op_b != TMM_NO_TRANS) {
         text += " ops=";
         text += p.op_a == TMM_NO_TRANS ? 'n' : 't';

@@ -14,7 +14,8 @@
  * fastest. alpha and beta stand in host memory, in the compute type: float for every mode but TMM_COMPUTE_F64. They are read before the
  * call returns. C must not overlap anything else that a call is given. A call in which it meets a, b, bias or the
  * residual is refused (TMM_STATUS_OVERLAP), but for layouts with which that would take long to see; the result is then undefined, as it is
- * where C overlaps a workspace or a prepared operand. tmmHostSgemm copies first. Nothing outside the m x n elements of C is written.
+ * where C overlaps a workspace or a prepared operand. tmmHostSgemm and tmmHostDgemm copy first. Nothing outside the m x n elements of C is
+ * written.
  *
  * Edges. beta = 0 assigns C without reading it, so NaN there does not spread. alpha = 0 or k = 0 gives beta * C; a and b are not
  * read and may be null. m = 0, n = 0 or batch = 0 does nothing, and no pointer is needed. NaN and Inf in A and B come out where
@@ -309,6 +310,13 @@ TMM_API tmmStatus_t tmmSgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOperatio
 TMM_API tmmStatus_t tmmHostSgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, int64_t m, int64_t n,
                                  int64_t k, const float* alpha, const float* a, int64_t lda, const float* b, int64_t ldb, const float* beta,
                                  float* c, int64_t ldc);
+/* Both for FP64 matrices, compute mode TMM_COMPUTE_F64. */
+TMM_API tmmStatus_t tmmDgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, int64_t m, int64_t n,
+                             int64_t k, const double* alpha, const double* a, int64_t lda, const double* b, int64_t ldb, const double* beta,
+                             double* c, int64_t ldc);
+TMM_API tmmStatus_t tmmHostDgemm(tmmHandle_t handle, tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, int64_t m, int64_t n,
+                                 int64_t k, const double* alpha, const double* a, int64_t lda, const double* b, int64_t ldb,
+                                 const double* beta, double* c, int64_t ldc);
 /* Any problem, on the handle's stream, in device memory. The plan is made at the first call and kept for the next, as tmmSgemm's is; the
  * problem's text of an expression may be gone then. prepared_a and prepared_b of args are not used. */
 TMM_API tmmStatus_t tmmGemm(tmmHandle_t handle, const tmmGemmProblem_t* problem, const tmmGemmArgs_t* args);

@@ -111,6 +111,16 @@ public:
                     std::int64_t ldc) {
         check(tmmHostSgemm(get(), layout, op_a, op_b, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc));
     }
+    // Both for doubles: tmmDgemm and tmmHostDgemm.
+    void dgemm(tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, std::int64_t m, std::int64_t n, std::int64_t k, double alpha,
+               const double* a, std::int64_t lda, const double* b, std::int64_t ldb, double beta, double* c, std::int64_t ldc) {
+        check(tmmDgemm(get(), layout, op_a, op_b, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc));
+    }
+    void host_dgemm(tmmLayout_t layout, tmmOperation_t op_a, tmmOperation_t op_b, std::int64_t m, std::int64_t n, std::int64_t k,
+                    double alpha, const double* a, std::int64_t lda, const double* b, std::int64_t ldb, double beta, double* c,
+                    std::int64_t ldc) {
+        check(tmmHostDgemm(get(), layout, op_a, op_b, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc));
+    }
     // Any problem, on the handle's stream; the first call makes its plan: tmmGemm.
     void gemm(const tmmGemmProblem_t& problem, const tmmGemmArgs_t& args) { check(tmmGemm(get(), &problem, &args)); }
     // The same on that stream, whatever the handle's is: tmmGemmOnStream.

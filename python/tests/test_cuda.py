@@ -16,21 +16,23 @@ if DEVICE == "cuda" and not torch.cuda.is_available():
     pytest.skip("there is no GPU", allow_module_level=True)
 needs_streams = pytest.mark.skipif(DEVICE != "cuda", reason="streams are a GPU's")
 
-TYPES = (torch.float32, torch.float16, torch.bfloat16)
-ROUNDING = {torch.float32: 2.0**-24, torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}
+TYPES = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+ROUNDING = {torch.float64: 2.0**-53, torch.float32: 2.0**-24, torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}
 SIZES = [(128, 128, 128), (16, 512, 256), (100, 37, 99), (1, 300, 64), (5, 1, 7)]
 
 
 def tensor(*shape, dtype=torch.float32):
     # An odd seed a shape, so that no two operands are alike.
     random = torch.Generator().manual_seed(sum(shape) * 2 + len(shape))
-    return torch.randn(*shape, generator=random).to(dtype).to(DEVICE)
+    return torch.randn(*shape, generator=random, dtype=torch.float64).to(dtype).to(DEVICE)
 
 
 def assert_product(result, a, b, more=lambda x: x):
-    """result is more(a @ b) within the errors of FP32 sums and the last rounding; more keeps differences."""
+    """result is more(a @ b) within the errors of its sums, FP64 or FP32, and the last rounding; more keeps differences."""
     wide = a.double() @ b.double()
-    bound = (a.shape[-1] + 8) * 2.0**-24 * (a.double().abs() @ b.double().abs()) + 1e-6
+    # What is expected of doubles errs as much as they may.
+    unit, least = (2.0**-52, 0) if a.dtype == torch.float64 else (2.0**-24, 1e-6)
+    bound = (a.shape[-1] + 8) * unit * (a.double().abs() @ b.double().abs()) + least
     expected = more(wide)
     assert result.shape == expected.shape and result.device.type == DEVICE
     assert ((result.double() - expected).abs() <= bound + 2 * ROUNDING[result.dtype] * expected.abs()).all()
@@ -99,7 +101,7 @@ def test_a_plan():
 
 @pytest.mark.parametrize("dtype", TYPES)
 def test_gradients(dtype):
-    tolerance = {torch.float32: 1e-4, torch.float16: 2e-2, torch.bfloat16: 1e-1}[dtype]
+    tolerance = {torch.float64: 1e-13, torch.float32: 1e-4, torch.float16: 2e-2, torch.bfloat16: 1e-1}[dtype]
     inputs = [tensor(4, 24, 32, dtype=dtype), tensor(40, 32, dtype=dtype), tensor(40, dtype=dtype)]
     inputs = [x.requires_grad_() for x in inputs]
     wide = [x.detach().double().requires_grad_() for x in inputs]

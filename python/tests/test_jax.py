@@ -29,6 +29,14 @@ def test_types_batches_and_vectors(dtype):
     assert tmm.matmul(a[0, 0], b[:, 0]).shape == () and tmm.matmul(a[:0], b).shape == (0, 3, 5)
 
 
+def test_doubles_are_multiplied_as_doubles():
+    with jax.enable_x64(True):
+        a = jnp.asarray(np.random.default_rng(3).standard_normal((5, 40)))
+        result = tmm.matmul(a, a.T, bias=a[:, 0])
+        assert result.dtype == "float64" and isinstance(result, jax.Array)
+        assert np.abs(np.asarray(result) - (np.asarray(a) @ np.asarray(a).T + np.asarray(a)[:, 0])).max() < 1e-13
+
+
 def test_an_array_of_jax_is_no_place_for_a_result():
     a = jnp.ones((4, 4))
     out = jnp.zeros((4, 4))

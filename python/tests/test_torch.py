@@ -55,6 +55,19 @@ def test_16_bits(dtype):
     assert torch.allclose(torch.ops.tmm.matmul(a, b).double(), a.double() @ b.double(), atol=5e-2)
 
 
+def test_doubles_and_their_gradients():
+    a, b = (torch.randn(*shape, dtype=torch.float64, requires_grad=True) for shape in ((2, 5, 7), (7, 3)))
+    assert torch.autograd.gradcheck(torch.ops.tmm.matmul, (a, b))
+    assert torch.allclose(torch.ops.tmm.matmul(a, b), a @ b, rtol=0, atol=1e-13)
+    weight, bias = (torch.randn(*shape, dtype=torch.float64, requires_grad=True) for shape in ((3, 7), (3,)))
+    for activation in ("none", "gelu", "silu", "tanh"):
+        assert torch.autograd.gradcheck(lambda *x, name=activation: torch.ops.tmm.linear(*x, name), (a, weight, bias))
+    compiled = torch.compile(lambda x, y: torch.ops.tmm.matmul(x, y) * 2, backend="aot_eager", fullgraph=True)
+    assert torch.allclose(compiled(a, b), 2 * (a @ b), rtol=0, atol=1e-12)
+    with pytest.raises(tmm.ArgumentError, match="TMM_F64"):
+        torch.ops.tmm.matmul(a, b, "tf32")
+
+
 def test_strides_that_no_kernel_takes_are_copied():
     a, b = torch.randn(5, 14)[:, ::2], torch.randn(7, 3)
     assert torch.allclose(tmm.matmul(a, b), a @ b, atol=1e-5)

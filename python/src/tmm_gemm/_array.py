@@ -34,4 +34,4 @@ def packed_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def unknown_dtype(name: str, dtype: Any) -> TypeError:
-    return TypeError(f"{name} has elements of type {dtype}; tmm multiplies float32, float16 and bfloat16")
+    return TypeError(f"{name} has elements of type {dtype}; tmm multiplies float32, float16, bfloat16 and float64")

@@ -32,7 +32,7 @@ class _Owner:
 class Plan:
     """The kernels of one problem: m x n = (m x k) (k x n) in row-major matrices without gaps, batch of them one behind the other.
 
-    dtype, ctype: elements of A and B, and of C ("f32", "f16", "bf16"). ops: "n" or "t" for A and for B; the stored matrix of a "t" is the
+    dtype, ctype: elements of A and B, and of C ("f32", "f16", "bf16", "f64"). ops: "n" or "t" for A and for B; the stored matrix of a "t" is the
     transpose of the operand. device: a CUDA ordinal, or "host". reads_c: beta may be other than 0. max_workspace: bytes, at most.
     epilogue, expression: as in matmul (with "swiglu" B has 2 n columns, with "swiglu_rows" A has 2 m rows); each run brings the bias, whose elements are of bias_type (as C's, where it is not given), the
     residual and the parameters.

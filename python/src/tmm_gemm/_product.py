@@ -85,13 +85,13 @@ def matmul(
     epilogue: words of a shapes file, such as "relu", "bias+gelu" or "bias_rows+silu+residual": f(x) = activation(x + bias) + residual.
     "swiglu" is a gate: of a product of 2 n columns the result has silu(the first n) * (the last n), and a bias has 2 n elements;
     "swiglu_rows" does the same with 2 m rows.
-    Without it bias and residual are added where they are given. bias: one dimension, float32, float16 or bfloat16, an element for each
+    Without it bias and residual are added where they are given. bias: one dimension, float32, float16 or bfloat16, or float64 as a and b are, an element for each
     column of the product, or for each row with "bias_rows". residual: of the product's shape and type, whatever its strides, with a
     batch that may be missing. expression: f in C++ instead of an activation, over x, row, column, batch, bias,
     residual and p0 to p3: "fmaxf(x + bias, p0)"; batch counts all matrices of the result. parameters: p0 to p3, 0 where they are not
     given; other values need no other kernel.
 
-    compute: "f32" (the default: as accurate as a loop of FP32 FMAs), "f32_strict" or "tf32". stream: the address of a CUDA stream, for
+    compute: "f32" (the default: as accurate as a loop of FP32 FMAs), "f32_strict" or "tf32"; for float64 "f64" alone, the default of these. stream: the address of a CUDA stream, for
     arrays of a library that tmm does not know. Raises TypeError and ValueError for arrays that do not go together, ExpressionError (a
     ValueError, too) for an expression that does not compile, TmmError for what libtmm refuses. Threads may call it at once.
     """

@@ -14,13 +14,13 @@ from ._product import matmul as _matmul
 
 
 @torch.library.custom_op("tmm::matmul", mutates_args=())
-def matmul(a: torch.Tensor, b: torch.Tensor, compute: str = "f32") -> torch.Tensor:
-    """a @ b by tmm's kernels on the current stream. compute: as in tmm.matmul."""
+def matmul(a: torch.Tensor, b: torch.Tensor, compute: Optional[str] = None) -> torch.Tensor:
+    """a @ b by tmm's kernels on the current stream. compute: as in tmm.matmul; None is FP32, and FP64 for doubles."""
     return _matmul(a, b, compute=compute)
 
 
 @matmul.register_fake
-def _(a: torch.Tensor, b: torch.Tensor, compute: str = "f32") -> torch.Tensor:
+def _(a: torch.Tensor, b: torch.Tensor, compute: Optional[str] = None) -> torch.Tensor:
     rows = a.shape[-2:-1] if a.dim() > 1 else ()
     columns = b.shape[-1:] if b.dim() > 1 else ()
     batch = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
@@ -65,7 +65,7 @@ def _rows_of(x: torch.Tensor) -> torch.Tensor:
 
 @torch.library.custom_op("tmm::linear", mutates_args=())
 def linear(
-    x: torch.Tensor, weight: torch.Tensor, bias: Optional[torch.Tensor] = None, activation: str = "none", compute: str = "f32"
+    x: torch.Tensor, weight: torch.Tensor, bias: Optional[torch.Tensor] = None, activation: str = "none", compute: Optional[str] = None
 ) -> torch.Tensor:
     """activation(x @ weight.T + bias), as torch.nn.functional.linear and the activation behind it, by one kernel on the current stream.
 
@@ -89,7 +89,7 @@ def _check_linear(x: torch.Tensor, weight: torch.Tensor, activation: str) -> Non
 
 @linear.register_fake
 def _(
-    x: torch.Tensor, weight: torch.Tensor, bias: Optional[torch.Tensor] = None, activation: str = "none", compute: str = "f32"
+    x: torch.Tensor, weight: torch.Tensor, bias: Optional[torch.Tensor] = None, activation: str = "none", compute: Optional[str] = None
 ) -> torch.Tensor:
     _check_linear(x, weight, activation)
     return x.new_empty((*x.shape[:-1], weight.shape[0]))

@@ -1,6 +1,6 @@
 """Sums up a log of libtmm_cublas.so or libtmm_blas.so at TMM_LOG=debug: how many calls of each function tmm multiplied, how many not and why.
 
-With --least N it ends with 1 where tmm multiplied fewer calls.
+With --least N it ends with 1 where tmm multiplied fewer calls, with --of FUNCTION=N where it multiplied fewer of that function.
 """
 
 import argparse
@@ -18,6 +18,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("log")
     parser.add_argument("--least", type=int, default=0, metavar="N")
+    parser.add_argument("--of", action="append", default=[], metavar="FUNCTION=N")
     options = parser.parse_args()
     calls, reasons, decisions, served = collections.Counter(), collections.Counter(), collections.Counter(), 0
     others = []
@@ -25,7 +26,7 @@ def main() -> int:
         for line in map(str.rstrip, file):
             match = _CALL.match(line)
             if match and (match["function"] or not match["why"]):
-                calls[match["function"] or "sgemm", match["who"]] += 1
+                calls[match["function"] or ("dgemm" if " dtype=f64" in match["shape"] else "sgemm"), match["who"]] += 1
                 served += match["who"] == "tmm"
                 if match["who"] != "tmm":
                     reasons[match["why"] or "that was decided at its shape's first call"] += 1
@@ -44,7 +45,8 @@ def main() -> int:
         print(f"  by {who}, {why}: {count} shapes")
     for line in others[:10]:
         print(f"  {line}")
-    return 0 if served >= options.least else 1
+    wanted = (one.partition("=") for one in options.of)
+    return 0 if served >= options.least and all(calls[function, "tmm"] >= int(least) for function, _, least in wanted) else 1
 
 
 if __name__ == "__main__":

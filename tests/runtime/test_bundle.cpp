@@ -34,7 +34,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kTool = TMM_BINARY_DIR "/tools/tmm-db";
-constexpr const char* kShapes = "64 48 32\n40 36 200 ops=nt\n33 17 65 beta=1\n24 40 16 dtype=bf16\n64 40 32 epilogue=bias+relu\n";
+constexpr const char* kShapes = "64 48 32\n40 36 200 ops=nt\n33 17 65 beta=1\n24 40 16 dtype=bf16\n24 40 16 dtype=f64\n64 40 32 epilogue=bias+relu\n";
 
 bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
@@ -330,7 +330,7 @@ TEST_CASE("a problem whose bundled kernel has wrong spills is served by another 
 TEST_CASE("tmm-db bundle writes what a program runs without compiler, database and cache") {
     const Scratch scratch;
     const std::string made = make(scratch, kShapes);
-    CHECK_MESSAGE(contains(made, "app.tmm: 5 problems ("), made);
+    CHECK_MESSAGE(contains(made, "app.tmm: 6 problems ("), made);
     CHECK(contains(made, ", for host\nstatus 0"));
 
     const Variable no_database("TMM_DB", "/proc/nonexistent/tmm.db"), no_cache("TMM_CACHE_DIR", "/proc/nonexistent/cache");

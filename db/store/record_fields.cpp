@@ -210,6 +210,8 @@ void add_run_off(std::vector<RecordField>& fields) {
         "runner_up_us", [](R& r) -> double& { return r.runner_up_us; }, 0)));
     fields.push_back(of_selections(integer(
         "predicted", 0, 1, [](R& r) -> bool& { return r.predicted; }, 0)));
+    fields.push_back(of_selections(real(
+        "library_us", [](R& r) -> double& { return r.library_us; }, 0)));
 }
 
 void add_selection(std::vector<RecordField>& fields) {
@@ -222,7 +224,8 @@ void add_selection(std::vector<RecordField>& fields) {
                                     .get = [](const R& r) { return r.origin; },
                                     .set =
                                         [](R& r, std::string_view value) {
-                                            r.origin = parse_name("origin", value, {"user", "shipped"}) == 1 ? "shipped" : "user";
+                                            const std::vector<std::string> origins{"user", "shipped", "raced"};
+                                            r.origin = origins[static_cast<std::size_t>(parse_name("origin", value, origins))];
                                         }}));
 }
 

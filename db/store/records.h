@@ -31,13 +31,14 @@ struct TuningRecord {
     int candidates = 0;
     std::string reason = {};
     std::string search_hash = {};
-    // "user" or "shipped".
+    // "user", "shipped" or "raced".
     std::string origin = "user";
     // These fields are as in TuningDatabase::Decision.
     double default_us = 0;
     std::optional<KernelConfig> runner_up = {};
     double runner_up_us = 0;
     bool predicted = false;
+    double library_us = 0;
 };
 
 // What was measured of a device itself.
@@ -48,7 +49,8 @@ struct RatesRecord {
     std::int64_t time = 0;
 };
 
-// The decision that counts of each problem and device under the default policy: the last one, a user's before a shipped one.
+// The decision that counts of each problem and device under the default policy: the last one, a user's before a shipped one, and that
+// before a raced one.
 std::vector<TuningRecord> newest_decisions(const std::vector<TuningRecord>& records);
 
 // Returns the same decisions as winners of origin "shipped".

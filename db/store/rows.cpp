@@ -100,7 +100,8 @@ std::string RowReader::text(const char* name, std::size_t limit, std::size_t lea
 
 std::string RowReader::origin() {
     std::string value = text("origin", 10);
-    if (value != "user" && value != "shipped") blame("origin", fmt::format("is '{}', neither 'user' nor 'shipped'", value));
+    if (value != "user" && value != "shipped" && value != "raced")
+        blame("origin", fmt::format("is '{}', neither 'user' nor 'shipped' nor 'raced'", value));
     return value;
 }
 

@@ -27,7 +27,7 @@ public:
     std::int64_t integer_or(const char* name, std::int64_t if_null, std::int64_t lowest, std::int64_t highest);
     double real_or(const char* name, double if_null, const RealRange& range = kMicroseconds);
     std::string text(const char* name, std::size_t limit, std::size_t least = 0);
-    // "user" or "shipped".
+    // "user", "shipped" or "raced".
     std::string origin();
     void problem(GemmProblem& problem);
     void compute(GemmProblem& problem);

@@ -148,7 +148,7 @@ CREATE TABLE measurement (
 CREATE INDEX measurement_by_problem ON measurement (problem_id, policy_id, config_id);
 
 -- Each decision of the tuner. The newest (with the largest id) of a problem, compute mode, device and policy counts; a user's goes
--- before a shipped one, and any measured one before one that was only predicted.
+-- before a shipped one, that before a raced one, and any measured one before one that was only predicted.
 CREATE TABLE selection (
   id             INTEGER PRIMARY KEY,
   environment_id INTEGER NOT NULL REFERENCES environment (id),
@@ -160,12 +160,13 @@ CREATE TABLE selection (
   candidates     INTEGER NOT NULL CHECK (candidates BETWEEN 0 AND 1000000000), -- how many it was chosen from
   reason         TEXT    NOT NULL CHECK (length(reason) <= 2000), -- the round and what decided it, in words
   search_hash    TEXT    NOT NULL CHECK (length(search_hash) <= 500), -- names the set of candidates
-  origin         TEXT    NOT NULL CHECK (origin IN ('user', 'shipped')),
+  origin         TEXT    NOT NULL CHECK (origin IN ('user', 'shipped', 'raced')), -- raced: within a program, against the library that it called
   decided_at     INTEGER NOT NULL CHECK (decided_at BETWEEN -62135596800 AND 253402300799), -- seconds since 1970, for people and merging
   default_us     REAL CHECK (default_us BETWEEN 1e-6 AND 1e12), -- the default config's median in the same run-off; NULL: it was not in it
   runner_up_config_id INTEGER REFERENCES config (id),     -- the best of the others there; NULL: there was none
   runner_up_us   REAL CHECK (runner_up_us BETWEEN 1e-6 AND 1e12), -- its median there
-  predicted      INTEGER NOT NULL DEFAULT 0 CHECK (predicted IN (0, 1)) -- 1: nothing was measured, the config is a guess by the model
+  predicted      INTEGER NOT NULL DEFAULT 0 CHECK (predicted IN (0, 1)), -- 1: nothing was measured, the config is a guess by the model
+  library_us     REAL CHECK (library_us BETWEEN 1e-6 AND 1e12) -- of origin raced: the library's median beside; NULL otherwise
 ) STRICT;
 CREATE INDEX selection_by_problem ON selection (problem_id, compute);
 

@@ -205,10 +205,12 @@ void TuningDatabase::decide(const std::vector<std::pair<GemmProblem, Decision>>&
                               .candidates = decision.candidates,
                               .reason = decision.reason,
                               .search_hash = decision.search_hash,
+                              .origin = decision.origin,
                               .default_us = decision.default_us,
                               .runner_up = decision.runner_up,
                               .runner_up_us = decision.runner_up_us,
-                              .predicted = decision.predicted});
+                              .predicted = decision.predicted,
+                              .library_us = decision.library_us});
         transaction.commit();
     });
 }
@@ -276,11 +278,12 @@ std::vector<WinnerRow> TuningDatabase::winners() {
                         "(SELECT x.error_ratio FROM measurement AS x JOIN environment AS ex ON ex.id = x.environment_id "
                         "WHERE x.problem_id = s.problem_id AND x.policy_id = s.policy_id AND x.config_id = s.config_id "
                         "AND ex.device_id = s.device_id ORDER BY x.id DESC LIMIT 1), s.reason, s.origin, s.default_us, "
-                        "s.predicted "
+                        "s.predicted, s.library_us "
                         "FROM temp.current_selection AS s JOIN problem AS p ON p.id = s.problem_id JOIN config AS g ON g.id = s.config_id "
                         "JOIN device AS d ON d.id = s.device_id JOIN policy AS l ON l.id = s.policy_id "
                         "WHERE l.cold_l2 = 1 AND l.graph = 1 AND l.data = 'normal' "
-                        "ORDER BY s.origin = 'user' DESC, d.name, p.type_a, p.m * 1.0 * p.n * p.k * p.batch, p.m, p.n, p.k, s.id",
+                        "ORDER BY s.origin = 'user' DESC, s.origin = 'shipped' DESC, d.name, p.type_a, p.m * 1.0 * p.n * p.k * p.batch, "
+                        "p.m, p.n, p.k, s.id",
                         problem_columns("p"), config_columns("g")));
         std::vector<WinnerRow> winners;
         int skipped = 0;
@@ -300,6 +303,7 @@ std::vector<WinnerRow> TuningDatabase::winners() {
             winner.origin = row.origin();
             winner.default_us = row.real_or("default_us", 0);
             winner.predicted = row.integer("predicted", 0, 1) != 0;
+            winner.library_us = row.real_or("library_us", 0);
             if (row.fault().empty()) {
                 winners.push_back(std::move(winner));
             } else if (skipped++ == 0) {

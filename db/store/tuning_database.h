@@ -38,12 +38,14 @@ struct WinnerRow {
     double median_us = 0;
     double error_ratio = -1;
     std::string reason = {};
-    // "user" or "shipped".
+    // "user", "shipped" or "raced".
     std::string origin = {};
     // The default config's median in the same run-off; 0 where it was not in it.
     double default_us = 0;
     // Nothing was measured: the config is a guess by the model.
     bool predicted = false;
+    // Of origin "raced": what the library took that a program called; 0 otherwise.
+    double library_us = 0;
 };
 
 inline DeviceModel model_of(const WinnerRow& winner) {
@@ -95,7 +97,7 @@ struct RatesRecord;   // db/store/records.h
 // (database) that says why and what to do: missing directory, locked, damaged, foreign file, newer version.
 class TuningDatabase {
 public:
-    static constexpr int kVersion = 12;
+    static constexpr int kVersion = 13;
     // Both that write bring a file of an older version up to date. With read_only the file stays as it is, byte for byte.
     enum class Mode { read_write_create, read_write, read_only };
 
@@ -141,7 +143,8 @@ public:
         double runner_up_us = 0;
         // Nothing was measured: the config is a guess by the model.
         bool predicted = false;
-        // "user" or "shipped"; what decide() stores is a user's.
+        double library_us = 0;
+        // "user", "shipped", or "raced": decided within a program that called a library, whose time is library_us.
         std::string origin = "user";
         // With what and when it was made, in seconds since 1970; what decide() stores was made with this environment's, and now.
         int driver_version = 0;
@@ -168,7 +171,7 @@ public:
 
     // The devices that something was stored of.
     std::vector<DeviceModel> devices();
-    // The view `winner`: default policy, every device, user rows before those of origin "shipped".
+    // The view `winner`: default policy, every device, user rows before those of origin "shipped", and these before "raced".
     std::vector<WinnerRow> winners();
 
     // Every measurement and decision (of one problem, whatever its compute mode, where one is given), in the order they were written. Rows

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "db/store/record_text.h"
@@ -56,8 +57,8 @@ std::vector<TuningRecord> newest_decisions(const std::vector<TuningRecord>& reco
         const auto same = std::find_if(newest.begin(), newest.end(), [&](const TuningRecord* other) {
             return other->problem == record.problem && model_of(other->environment.device) == model_of(record.environment.device);
         });
-        // A predicted winner does not replace a measured one, and a shipped one does not replace a user's.
-        const auto rank = [](const TuningRecord& x) { return std::make_pair(!x.predicted, x.origin == "user"); };
+        // A predicted winner does not replace a measured one, a shipped one no user's, and a raced one neither.
+        const auto rank = [](const TuningRecord& x) { return std::make_tuple(!x.predicted, x.origin == "user", x.origin == "shipped"); };
         if (same == newest.end())
             newest.push_back(&record);
         else if (rank(record) >= rank(**same))
@@ -113,9 +114,10 @@ std::vector<WinnerRow> with_shipped(std::vector<WinnerRow> winners, const std::v
     const std::size_t own = winners.size();
     for (const WinnerRow& shipped : all_shipped) {
         const auto decides_it = [&](const WinnerRow& winner) {
-            return winner.problem == shipped.problem && model_of(winner) == model_of(shipped);
+            return winner.origin != "raced" && winner.problem == shipped.problem && model_of(winner) == model_of(shipped);
         };
         const auto end = winners.begin() + static_cast<std::ptrdiff_t>(own);
+        // A winner that ships was searched for; what a program raced was not.
         if (std::none_of(winners.begin(), end, decides_it)) winners.push_back(shipped);
     }
     return winners;

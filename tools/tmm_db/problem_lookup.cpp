@@ -105,7 +105,7 @@ private:
     }
     // A later decision replaces an older one, but a shipped one never a user's, and a predicted one never a measured one.
     static TuningRecord newer_of(std::optional<TuningRecord> older, TuningRecord newer) {
-        const auto rank = [](const TuningRecord& x) { return std::make_pair(!x.predicted, x.origin == "user"); };
+        const auto rank = [](const TuningRecord& x) { return std::make_tuple(!x.predicted, x.origin == "user", x.origin == "shipped"); };
         return older && rank(newer) < rank(*older) ? *std::move(older) : std::move(newer);
     }
 

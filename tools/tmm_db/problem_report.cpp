@@ -89,9 +89,10 @@ std::string decided_text(const TuningRecord& decision, std::size_t candidates) {
     const Environment& environment = decision.environment;
     const auto count = static_cast<std::size_t>(decision.candidates);
     return fmt::format("{}, {}{}; driver {}, NVRTC {}", utc(decision.time),
-                       decision.predicted          ? "predicted for want of time"
-                       : decision.origin == "user" ? "by tmm-tune"
-                                                   : "shipped with tmm",
+                       decision.predicted           ? "predicted for want of time"
+                       : decision.origin == "user"  ? "by tmm-tune"
+                       : decision.origin == "raced" ? "within a program, against the library that it called"
+                                                    : "shipped with tmm",
                        count == candidates ? "" : fmt::format(", from {} candidate{}", count, count == 1 ? "" : "s"),
                        version_or_none(environment.device.driver_version), version_or_none(environment.nvrtc_version));
 }
@@ -124,6 +125,7 @@ std::string described(const ProblemOnDevice& known, const GemmProblem& problem, 
     const ReasonParts reason = parts_of_reason(decision.reason);
     rows.add("why", reason.verdict.empty() ? "no reason was given" : with_short_configs(reason.verdict));
     rows.add("time", time_text(decision, measured));
+    if (decision.library_us > 0) rows.add("library", fmt::format("{} µs", short_number(decision.library_us)));
     add_prediction(rows, known, problem, decision.config);
     // Winners that ship come without what else was measured.
     const bool alone = decision.origin != "user" && known.candidates.empty() && !decision.runner_up;

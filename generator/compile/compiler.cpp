@@ -1,8 +1,6 @@
 #include "generator/compile/compiler.h"
 
-#include <chrono>
-#include <mutex>
-#include <optional>
+#include "generator/compile/tool_compiler.h"
 
 namespace tmm {
 
@@ -10,49 +8,40 @@ std::unique_ptr<Compiler> make_compiler(const DeviceInfo& device) {
     return device.emulated ? make_host_compiler() : make_nvrtc_compiler(device.compute_capability());
 }
 
-namespace {
+void DeferredCompiler::use_tool(const std::string& program) {
+    const std::lock_guard lock(mutex_);
+    tool_ = program;
+    compiler_ = nullptr;
+}
 
-class DeferredCompiler : public Compiler {
-public:
-    explicit DeferredCompiler(const DeviceInfo& device) : device_(device) {}
+CompileResult DeferredCompiler::compile(const KernelSource& source) const {
+    return compiler()->compile(source);
+}
 
-    CompileResult compile(const KernelSource& source) const override { return compiler().compile(source); }
-    std::string identity() const override { return compiler().identity(); }
-    bool abandon() const override {
-        const std::lock_guard lock(mutex_);
-        return compiler_ && compiler_->abandon();
-    }
+std::string DeferredCompiler::identity() const {
+    return compiler()->identity();
+}
 
-private:
-    const Compiler& compiler() const {
-        const std::lock_guard lock(mutex_);
-        if (compiler_) return *compiler_;
-        if (failure_ && Clock::now() < search_again_) throw NoCompiler(*failure_);
-        try {
-            compiler_ = make_compiler(device_);
-        } catch (const Error& error) {
-            failure_.emplace(error);
-            search_again_ = Clock::now() + kBetweenSearches;
-            throw NoCompiler(error);
-        }
-        return *compiler_;
-    }
+bool DeferredCompiler::abandon() const {
+    const std::lock_guard lock(mutex_);
+    return compiler_ && compiler_->abandon();
+}
 
-    using Clock = std::chrono::steady_clock;
+std::shared_ptr<const Compiler> DeferredCompiler::compiler() const {
     // A program may ask for many products that all lack a compiler.
-    static constexpr std::chrono::seconds kBetweenSearches{1};
-
-    DeviceInfo device_;
-    mutable std::mutex mutex_;
-    mutable std::unique_ptr<Compiler> compiler_;
-    mutable std::optional<Error> failure_;
-    mutable Clock::time_point search_again_;
-};
-
-}  // namespace
-
-std::unique_ptr<Compiler> make_deferred_compiler(const DeviceInfo& device) {
-    return std::make_unique<DeferredCompiler>(device);
+    constexpr std::chrono::seconds kBetweenSearches{1};
+    const std::lock_guard lock(mutex_);
+    if (compiler_) return compiler_;
+    if (failure_ && Clock::now() < search_again_) throw NoCompiler(*failure_);
+    try {
+        const bool by_tool = !tool_.empty() && !device_.emulated;
+        compiler_ = by_tool ? make_tool_compiler(device_.compute_capability(), tool_) : make_compiler(device_);
+    } catch (const Error& error) {
+        failure_.emplace(error);
+        search_again_ = Clock::now() + kBetweenSearches;
+        throw NoCompiler(error);
+    }
+    return compiler_;
 }
 
 }  // namespace tmm

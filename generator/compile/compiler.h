@@ -1,8 +1,11 @@
 // KernelSource -> machine code, or the compiler's log.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -74,6 +77,28 @@ public:
 };
 
 // make_compiler() at the first use. Where that fails the use throws NoCompiler, and so do those of the next second; then it is tried again.
-std::unique_ptr<Compiler> make_deferred_compiler(const DeviceInfo& device);
+class DeferredCompiler : public Compiler {
+public:
+    explicit DeferredCompiler(const DeviceInfo& device) : device_(device) {}
+
+    // From now on processes of the program compile (tool_compiler.h); empty: this process does.
+    void use_tool(const std::string& program);
+
+    CompileResult compile(const KernelSource& source) const override;
+    std::string identity() const override;
+    bool abandon() const override;
+
+private:
+    using Clock = std::chrono::steady_clock;
+
+    std::shared_ptr<const Compiler> compiler() const;
+
+    DeviceInfo device_;
+    std::string tool_;
+    mutable std::mutex mutex_;
+    mutable std::shared_ptr<const Compiler> compiler_;
+    mutable std::optional<Error> failure_;
+    mutable Clock::time_point search_again_;
+};
 
 }  // namespace tmm

@@ -9,8 +9,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
-#include <variant>
 #include <vector>
 
 #include "base/processes/helper_process.h"
@@ -68,25 +66,6 @@ private:
 
 // Reads sources on standard input and answers on standard output, until that is closed. Returns the exit status.
 int serve_compiler(int compute_capability);
-
-// The messages between the tuner and its compiling processes: one JSON object a line, over a pipe in either direction.
-// The process's first message. templates: a hash of the template files that it compiles with.
-struct CompilerReady {
-    std::string templates;
-};
-
-// The compiler itself failed, or is missing.
-struct CompilerBroken {
-    std::string message;
-};
-
-using CompileReply = std::variant<CompilerReady, CompiledKernel, CompileFailure, CompilerBroken>;
-
-std::string encode(const KernelSource& source);
-KernelSource decode_source(std::string_view line);
-std::string encode(const CompileReply& reply);
-// Both throw std::exception where the line makes no sense.
-CompileReply decode_compile_reply(std::string_view line);
 
 // What compiles a search's kernels, and how many at once.
 

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/text/environment.h"
 #include "generator/problem/matrix_layout.h"
+#include "generator/text/text.h"
 #include "runtime/api/call.h"
 #include "runtime/api/handle.h"
 #include "runtime/api/host_gemm.h"
@@ -208,6 +209,15 @@ tmmStatus_t create_plan(tmmHandle_t handle, const tmmGemmProblem_t* problem, tmm
         *plan = new tmmPlan_s{
             .runtime = handle->runtime, .handle_id = handle->id, .problem = checked, .owned = make(checked.request), .is_bare = is_bare};
     });
+}
+
+tmm::KernelConfig config_of(const char* text) {
+    if (!text) throw tmm::StatusError(TMM_STATUS_NULL_POINTER, "config is null");
+    try {
+        return tmm::parse_config(text);
+    } catch (const tmm::Error& error) {
+        throw tmm::StatusError(TMM_STATUS_INVALID_CONFIG, error.what());
+    }
 }
 
 std::shared_ptr<tmm::RuntimeHandle> open_handle(int device, const std::filesystem::path& database) {
@@ -440,6 +450,37 @@ tmmStatus_t tmmProblemDescribe(tmmHandle_t handle, const tmmGemmProblem_t* probl
     });
 }
 
+tmmStatus_t tmmSetCompileTool(tmmHandle_t handle, const char* program) {
+    if (!handle) return no_handle();
+    return guarded(*handle, [&] { handle->runtime->use_compile_tool(program ? program : ""); });
+}
+
+tmmStatus_t tmmProblemCandidates(tmmHandle_t handle, const tmmGemmProblem_t* problem, int count, char* text, size_t size) {
+    if (!handle) return no_handle();
+    if (!text || size == 0) return null_argument(handle->id, "text is null or has no room for its terminating zero");
+    return guarded(*handle, [&] {
+        const tmm::CheckedProblem checked = tmm::check_problem(problem);
+        std::string lines;
+        for (const tmm::KernelConfig& config : handle->runtime->candidates(checked.request, static_cast<std::size_t>(std::max(count, 1))))
+            lines += tmm::to_text(config) + '\n';
+        copy_text(lines, text, size);
+    });
+}
+
+tmmStatus_t tmmPlanCreateOf(tmmHandle_t handle, const tmmGemmProblem_t* problem, const char* config, tmmPlan_t* plan) {
+    return create_plan(handle, problem, plan, true, [&](const tmm::PlanRequest& request) {
+        return tmm::OwnedPlan{.plan = handle->runtime->make_plan_of(request, config_of(config)), .workspace = {}};
+    });
+}
+
+tmmStatus_t tmmRemember(tmmHandle_t handle, const tmmGemmProblem_t* problem, const char* config, double us, double library_us) {
+    if (!handle) return no_handle();
+    return guarded(*handle, [&] {
+        const tmm::CheckedProblem checked = tmm::check_problem(problem);
+        handle->runtime->remember(checked.request.problem, config_of(config), us, library_us);
+    });
+}
+
 tmmStatus_t tmmPlanDestroy(tmmPlan_t plan) {
     return destroy(plan);
 }
@@ -520,6 +561,7 @@ const char* tmmStatusString(tmmStatus_t status) {
         case TMM_STATUS_INVALID_BUNDLE: return "no bundle, or a damaged one";
         case TMM_STATUS_BUNDLE_VERSION: return "bundle of another version";
         case TMM_STATUS_BUNDLE_DEVICE: return "bundle for another device";
+        case TMM_STATUS_INVALID_CONFIG: return "invalid config";
         case TMM_STATUS_OVERLAP: return "c overlaps what is read";
     }
     return "unknown status";

@@ -2,13 +2,19 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <exception>
 #include <new>
 
 #include "base/log.h"
 #include "base/text/environment.h"
+#include "base/text/text_table.h"
+#include "db/store/tuning_database.h"
 #include "generator/choice/cost_model.h"
+#include "generator/choice/predicted_config.h"
+#include "generator/choice/search_space.h"
 #include "generator/compile/compiler.h"
+#include "generator/families/family.h"
 #include "generator/problem/matrix_layout.h"
 #include "generator/problem/problem_forms.h"
 #include "generator/text/text.h"
@@ -20,9 +26,9 @@
 namespace tmm {
 namespace {
 
-KernelLoader make_loader(std::shared_ptr<Device> device) {
-    std::shared_ptr<const Compiler> compiler = make_deferred_compiler(device->info());
-    return KernelLoader(std::move(device), std::move(compiler), KernelCache(default_cache_directory()));
+KernelLoader make_loader(std::shared_ptr<Device> device, std::shared_ptr<DeferredCompiler>& compiler) {
+    compiler = std::make_shared<DeferredCompiler>(device->info());
+    return KernelLoader(std::move(device), compiler, KernelCache(default_cache_directory()));
 }
 
 std::string no_workspace(const RuntimePlan& plan) {
@@ -33,7 +39,7 @@ std::string no_workspace(const RuntimePlan& plan) {
 }  // namespace
 
 RuntimeHandle::RuntimeHandle(int ordinal, const std::filesystem::path& database, const std::optional<std::filesystem::path>& bundle)
-    : loader_(make_loader(open_device(ordinal))), database_(database), workspaces_(loader_.device()) {
+    : loader_(make_loader(open_device(ordinal), compiler_)), database_(database), workspaces_(loader_.device()) {
     if (!bundle) return;
     try {
         load_bundle(*bundle);
@@ -152,6 +158,40 @@ OwnedPlan RuntimeHandle::make_plan(const PlanRequest& request) {
 
 RuntimePlan RuntimeHandle::make_bare_plan(const PlanRequest& request) {
     return plan_of(request, RuntimePlan::Pointers::aligned_as_promised);
+}
+
+RuntimePlan RuntimeHandle::make_plan_of(const PlanRequest& request, const KernelConfig& config) {
+    return RuntimePlan::make_of(request, config, winners().device(), loader_);
+}
+
+std::vector<KernelConfig> RuntimeHandle::candidates(const PlanRequest& request, std::size_t most) const {
+    const GemmProblem& problem = request.problem;
+    const DeviceInfo& device = winners().device();
+    std::vector<KernelConfig> likely{default_config(problem, device, request.most_workspace)};
+    // Overlap with the kernel before alone makes no other candidate.
+    const auto is_known = [&](KernelConfig config) {
+        return std::ranges::any_of(likely, [&](const KernelConfig& known) {
+            config.overlap = known.overlap;
+            return known == config;
+        });
+    };
+    for (const KernelConfig& config : search_space(problem, device, Effort::quick).candidates) {
+        if (likely.size() >= most) break;
+        if (!is_known(config) && schedule_of(problem, config, device).workspace_bytes <= request.most_workspace) likely.push_back(config);
+    }
+    return likely;
+}
+
+void RuntimeHandle::remember(const GemmProblem& problem, const KernelConfig& config, double us, double library_us) const {
+    const DeviceInfo info = device()->info_with_power_limit();
+    TuningDatabase database(database_, TuningDatabase::Mode::read_write_create, patience_of_programs());
+    database.set_environment({.device = info, .nvrtc_version = info.emulated ? 0 : nvrtc_version()});
+    TuningDatabase::Decision decision{.config = config, .median_us = us, .candidates = 1};
+    decision.reason =
+        fmt::format("{} µs in a program, where the library that it called took {} µs", short_number(us), short_number(library_us));
+    decision.library_us = library_us;
+    decision.origin = "raced";
+    database.decide(problem, MeasurementPolicy{}, decision);
 }
 
 void RuntimeHandle::keep_recorded(std::shared_ptr<const RuntimePlan> plan) {

@@ -9,7 +9,9 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "generator/compile/compiler.h"
 #include "runtime/plan/plan.h"
 #include "runtime/plan/plan_cache.h"
 #include "runtime/plan/workspace_pool.h"
@@ -52,6 +54,14 @@ public:
     RuntimePlan make_bare_plan(const PlanRequest& request);
     // A graph that was captured runs the plan's kernels again, so that they stay with the handle.
     void keep_recorded(std::shared_ptr<const RuntimePlan> plan);
+    // The same of that config. Throws StatusError where the problem can't be served by it.
+    RuntimePlan make_plan_of(const PlanRequest& request, const KernelConfig& config);
+    // The configs that are predicted to be the fastest, the best first.
+    std::vector<KernelConfig> candidates(const PlanRequest& request, std::size_t most) const;
+    // Keeps a decision of origin raced in the database. Throws Error (database).
+    void remember(const GemmProblem& problem, const KernelConfig& config, double us, double library_us) const;
+    // Kernels are compiled by processes of the program from now on; by this one where it is empty.
+    void use_compile_tool(const std::string& program) { compiler_->use_tool(program); }
     // What make_bare_plan would choose, as describe_choice says it.
     std::string describe(const PlanRequest& request) const;
 
@@ -62,6 +72,7 @@ private:
     // brings_workspace: the call takes none of the handle's.
     std::shared_ptr<const RuntimePlan> cached_plan(const PlanRequest& key, Stream stream, bool brings_workspace);
 
+    std::shared_ptr<DeferredCompiler> compiler_;
     KernelLoader loader_;
     std::filesystem::path database_;
     mutable std::once_flag winners_read_;

@@ -200,6 +200,18 @@ std::optional<RuntimePlan> RuntimePlan::make_bundled(const PlanRequest& request,
     return plan;
 }
 
+RuntimePlan RuntimePlan::make_of(const PlanRequest& request, const KernelConfig& config, const DeviceInfo& device, KernelLoader& loader) {
+    const auto refuse = [&](const std::string& reason) {
+        throw StatusError(TMM_STATUS_INVALID_CONFIG,
+                          fmt::format("{} can't be served by {}: {}", to_text(request.problem), to_text(config), reason));
+    };
+    if (const std::optional<std::string> reason = rejection_reason(request.problem, config, device)) refuse(*reason);
+    std::variant<ExecutablePlan, std::string> tried = try_config(request, config, loader);
+    if (const std::string* const reason = std::get_if<std::string>(&tried)) refuse(*reason);
+    return RuntimePlan({.config = config, .match = Match::predicted, .why = "the caller named the config"},
+                       std::get<ExecutablePlan>(std::move(tried)), device);
+}
+
 RuntimePlan RuntimePlan::make_fallback(const PlanRequest& request, KernelLoader& loader, Pointers pointers, const std::string& because) {
     Selection selection = fallback_selection(because);
     ExecutablePlan executable = make_or_throw(request, selection.config, loader);
@@ -284,6 +296,7 @@ std::string describe_choice(const Selection& selection, const PredictedTime& pre
     std::string text = fmt::format("config: {}\nmatch: {}\nwhy: {}\npredicted: {}", to_text(selection.config), name_of(selection.match),
                                    selection.why, to_text(predicted));
     if (selection.measured_us > 0) text += fmt::format("\nmeasured: {:.4g} µs", selection.measured_us);
+    if (selection.library_us > 0) text += fmt::format("\nlibrary: {:.4g} µs", selection.library_us);
     return text;
 }
 

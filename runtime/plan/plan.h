@@ -41,6 +41,8 @@ public:
     using Choose = std::function<std::optional<BundledChoice>(const GemmProblem& problem)>;
     static std::optional<RuntimePlan> make_bundled(const PlanRequest& request, const Choose& choose, KernelLoader& loader,
                                                    Pointers pointers);
+    // The bare plan of a config that the caller names. Throws StatusError where the problem can't be served by it.
+    static RuntimePlan make_of(const PlanRequest& request, const KernelConfig& config, const DeviceInfo& device, KernelLoader& loader);
     // The plan of the fallback config alone, which needs workspace for the sums of a gate and nothing else. Throws StatusError where these
     // take more than is allowed.
     static RuntimePlan make_fallback(const PlanRequest& request, KernelLoader& loader, Pointers pointers, const std::string& because);
@@ -78,7 +80,8 @@ private:
     std::optional<ExecutablePlan> any_;
 };
 
-// The text has the lines "config: …", "match: …", "why: …", "predicted: …", and "measured: …" where the config was measured.
+// The text has the lines "config: …", "match: …", "why: …", "predicted: …", "measured: …" where the config was
+// measured, and "library: …" where it raced a library in a program.
 std::string describe_choice(const Selection& selection, const PredictedTime& predicted);
 // The same of what RuntimePlan::make would choose, as far as kernels compile; of an epilogue that no race in races was about, what is
 // predicted. Nothing is compiled, loaded or measured. races: those of plans that may be measured, else null. Throws StatusError as make

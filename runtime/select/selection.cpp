@@ -99,8 +99,14 @@ bool may_be_near(const GemmProblem& x, const GemmProblem& y) {
                        [&](const ProblemField& field) { return field.near_may_differ || field.get(x) == field.get(y); });
 }
 
-std::string time_of(double median_us, bool shipped = false) {
-    return median_us > 0 ? fmt::format(" ({} µs when tuned{})", short_number(median_us), shipped ? "; it ships with tmm" : "") : "";
+std::string time_of(double median_us, const char* more = "") {
+    return median_us > 0 ? fmt::format(" ({} µs when tuned{})", short_number(median_us), more) : "";
+}
+std::string time_of(const WinnerRow& winner) {
+    if (winner.origin == "raced")
+        return fmt::format(" ({} µs in a program whose library took {} µs)", short_number(winner.median_us),
+                           short_number(winner.library_us));
+    return time_of(winner.median_us, winner.origin == "shipped" ? "; it ships with tmm" : "");
 }
 
 // The note where a problem that was tuned in the mode serves this one.
@@ -168,8 +174,9 @@ Winners::Winners(const std::vector<WinnerRow>& rows, DeviceInfo device, Candidat
             others.push_back(row);
     }
     others_ = std::make_shared<const OtherDeviceModels>(std::move(others), std::move(more), device_);
-    // A user's rows come first, so that the first of equals is theirs.
-    std::stable_partition(tuned_.begin(), tuned_.end(), [](const Tuned& tuned) { return tuned.winner.origin == "user"; });
+    // A user's rows come first, so that the first of equals is theirs; what was searched for comes before what a program raced.
+    const auto rank = [](const Tuned& tuned) { return tuned.winner.origin == "user" ? 0 : tuned.winner.origin == "shipped" ? 1 : 2; };
+    std::ranges::stable_sort(tuned_, {}, rank);
     for (std::size_t i = 0; i < tuned_.size(); ++i) places_[in_any_mode(tuned_[i].problem)].push_back(i);
 }
 
@@ -196,7 +203,8 @@ const Winners::Tuned* Winners::find_exact(const GemmProblem& problem, std::int64
     for (const std::size_t place : places->second) {
         const Tuned& tuned = tuned_[place];
         const WinnerRow& row = tuned.winner;
-        if (!may_serve(problem, tuned)) continue;
+        // The library that it raced multiplied in that mode.
+        if (!may_serve(problem, tuned) || (row.origin == "raced" && tuned.problem.compute != problem.compute)) continue;
         if (const std::optional<std::string> invalid = rejection_reason(problem, row.config, device_)) {
             passed_over = fmt::format("its winner in the database is not valid: {}", *invalid);
             continue;
@@ -237,10 +245,11 @@ std::optional<Selection> Winners::select_exact(const GemmProblem& problem, std::
     if (fits(problem, config, most_workspace))
         return Selection{.config = config,
                          .match = Match::exact,
-                         .why = fmt::format("{} was tuned on {}, and this config won{}{}", to_text(problem), device_.name,
-                                            mode_note(problem, winner->problem.compute),
-                                            time_of(winner->winner.median_us, winner->winner.origin == "shipped")),
-                         .measured_us = winner->winner.median_us};
+                         .why = fmt::format("{} was {} on {}, and this config won{}{}", to_text(problem),
+                                            winner->winner.origin == "raced" ? "raced" : "tuned", device_.name,
+                                            mode_note(problem, winner->problem.compute), time_of(winner->winner)),
+                         .measured_us = winner->winner.median_us,
+                         .library_us = winner->winner.library_us};
 
     passed_over = fmt::format("its winner ({}) needs {} bytes of workspace, more than the {} allowed", to_text(config),
                               workspace_bytes(problem, config, device_), most_workspace);
@@ -266,7 +275,8 @@ std::vector<Winners::NearProblem> Winners::near_problems(const GemmProblem& prob
     const KernelSignature signature = without_epilogue(signature_of(problem));
     std::vector<NearProblem> near;
     for (const Tuned& tuned : all) {
-        if (!may_be_near(tuned.problem, problem) || !may_serve(problem, tuned)) continue;
+        // What a program raced is known to be faster than two or three others at most.
+        if (tuned.winner.origin == "raced" || !may_be_near(tuned.problem, problem) || !may_serve(problem, tuned)) continue;
         KernelSignature its = without_epilogue(signature_of(tuned.problem));
         its.compute = signature.compute;
         const double apart = doublings_apart(tuned.problem, problem) + epilogues_apart(tuned.problem, problem) +

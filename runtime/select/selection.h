@@ -34,6 +34,8 @@ struct Selection {
     std::string why;
     // Microseconds that this very config took for this very problem; 0 where it was not measured.
     double measured_us = 0;
+    // What the library that a program called took beside it; 0 where they did not race.
+    double library_us = 0;
 };
 
 // Measured times that differ by no more than this count as equal.

@@ -137,7 +137,8 @@ typedef enum tmmStatus TMM_INT_ENUM {
     TMM_STATUS_INVALID_BUNDLE = 47,      /* no bundle, or a damaged one */
     TMM_STATUS_BUNDLE_VERSION = 48,      /* of another version of tmm, whose kernels or format differ */
     TMM_STATUS_BUNDLE_DEVICE = 49,       /* for another device than the handle's */
-    TMM_STATUS_OVERLAP = 50              /* c shares memory with a, b, bias or the residual */
+    TMM_STATUS_OVERLAP = 50,             /* c shares memory with a, b, bias or the residual */
+    TMM_STATUS_INVALID_CONFIG = 51       /* no config, or none that the problem can be served by; tmmLastError says why */
 } tmmStatus_t;
 
 /* CBLAS's values. */
@@ -358,7 +359,7 @@ TMM_API tmmStatus_t tmmPlanPreparedSize(tmmPlan_t plan, tmmOperand_t operand, si
 TMM_API tmmStatus_t tmmPlanPrepare(tmmPlan_t plan, struct CUstream_st* stream, tmmOperand_t operand, const void* matrix, void* prepared,
                                    size_t prepared_size);
 /* Writes what was chosen, lines "config: …", "match: exact, near, predicted or fallback", "why: …", "predicted: …", the time that a run
- * is expected to take and what it is made of, and "measured: …" where this very problem was measured: at most size bytes with the
+ * is expected to take and what it is made of, "measured: …" where this very problem was measured, and "library: …" where it raced a library (tmmRemember): at most size bytes with the
  * terminating zero, cut off where they do not fit; 4,096 bytes are plenty. A size of 0 is refused. A line
  * "misaligned pointers: …" names the config for pointers that are less aligned than the problem promises, where it is another one. */
 TMM_API tmmStatus_t tmmPlanDescribe(tmmPlan_t plan, char* text, size_t size);
@@ -366,6 +367,18 @@ TMM_API tmmStatus_t tmmPlanDescribe(tmmPlan_t plan, char* text, size_t size);
  * takes for granted that a compiler is found and kernels compile; and of an epilogue that tmmSetTuning lets plans measure it says what is
  * predicted until a plan of the problem was made. */
 TMM_API tmmStatus_t tmmProblemDescribe(tmmHandle_t handle, const tmmGemmProblem_t* problem, char* text, size_t size);
+/* For a program that lets tmm race another library, as libtmm_cublas.so does.
+ * tmmSetCompileTool: kernels that are not in the cache are compiled by processes of that program from now on, which is tmm-tune, several at
+ * once, each at low priority, and never in this process. Null: in this process, as at first. No effect on TMM_DEVICE_HOST.
+ * tmmProblemCandidates: writes the configs that are predicted to be the fastest, the best first and at most count of them, a line each, in
+ * the spelling that tmm-tune and tmm-gen use. It takes a tenth of a second.
+ * tmmPlanCreateOf: a bare plan of that config. TMM_STATUS_INVALID_CONFIG: the problem can't be served by it.
+ * tmmRemember: keeps in the handle's database that the config took so many microseconds in a program where the library took library_us, as
+ * a decision of origin raced; handles that are made from now on know it, and tmmProblemDescribe then has a line "library: …". */
+TMM_API tmmStatus_t tmmSetCompileTool(tmmHandle_t handle, const char* program);
+TMM_API tmmStatus_t tmmProblemCandidates(tmmHandle_t handle, const tmmGemmProblem_t* problem, int count, char* text, size_t size);
+TMM_API tmmStatus_t tmmPlanCreateOf(tmmHandle_t handle, const tmmGemmProblem_t* problem, const char* config, tmmPlan_t* plan);
+TMM_API tmmStatus_t tmmRemember(tmmHandle_t handle, const tmmGemmProblem_t* problem, const char* config, double us, double library_us);
 /* Frees the plan's workspace where it has one, which waits for the device. Null does nothing. */
 TMM_API tmmStatus_t tmmPlanDestroy(tmmPlan_t plan);
 

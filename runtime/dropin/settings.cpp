@@ -54,6 +54,13 @@ void read_workspace_limit(Settings& settings, std::string_view text) {
     if (!settings.workspace_limit) complain(settings, "TMM_WORKSPACE_LIMIT", text, "a number of bytes such as 0, 67108864, 64MiB or 2GiB");
 }
 
+void read_settled(Settings& settings, std::string_view text) {
+    if (text == "1" || text == "0")
+        settings.settled = text == "1";
+    else
+        complain(settings, "TMM_SETTLED", text, "1 or 0");
+}
+
 void read_log(Settings& settings, std::string_view text) {
     const auto colon = text.find(':');
     const std::string_view level = text.substr(0, colon);
@@ -87,12 +94,14 @@ std::string resolved(const std::string& path) {
 
 }  // namespace
 
-Settings parse_settings(const char* mode, const char* device, const char* record, const char* log, const char* workspace_limit) {
+Settings parse_settings(const char* mode, const char* device, const char* record, const char* log, const char* workspace_limit,
+                        const char* settled) {
     Settings settings;
     if (mode && *mode) read_mode(settings, mode);
     if (device && *device) read_device(settings, device);
     if (log && *log) read_log(settings, log);
     if (workspace_limit && *workspace_limit) read_workspace_limit(settings, workspace_limit);
+    if (settled && *settled) read_settled(settings, settled);
     if (record) settings.record = record;
     // Who chose another mode may have left the file's name for another time.
     if (!settings.record.empty() && !(mode && *mode)) complain(settings, "TMM_RECORD has no effect without TMM_MODE=record");
@@ -109,8 +118,9 @@ const Settings& settings() {
     // Never destroyed: handlers of exit() may multiply.
     static const auto* const read = [] {
         if (getauxval(AT_SECURE) != 0) return new Settings{.mode = Mode::off, .record = {}, .log_file = {}, .complaint = {}};
-        auto* const made = new Settings(parse_settings(std::getenv("TMM_MODE"), std::getenv("TMM_DEVICE"), std::getenv("TMM_RECORD"),
-                                                       std::getenv("TMM_LOG"), std::getenv("TMM_WORKSPACE_LIMIT")));
+        auto* const made =
+            new Settings(parse_settings(std::getenv("TMM_MODE"), std::getenv("TMM_DEVICE"), std::getenv("TMM_RECORD"),
+                                        std::getenv("TMM_LOG"), std::getenv("TMM_WORKSPACE_LIMIT"), std::getenv("TMM_SETTLED")));
         made->log_file = absolute(made->log_file);
         made->record = resolved(made->record);
         return made;

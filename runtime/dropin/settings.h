@@ -17,6 +17,8 @@ struct Settings {
     int device = 0;
     // The device was named.
     bool device_is_named = false;
+    // Whether only what was decided before is served, or shapes are timed, too; empty: as the device has it by default.
+    std::optional<bool> settled = std::nullopt;
     // The file that the shapes are added to, %p in it the process's number; empty: none.
     std::string record;
     LogLevel log = LogLevel::warn;
@@ -28,12 +30,13 @@ struct Settings {
     std::string complaint;
 };
 
-// TMM_MODE, TMM_DEVICE, TMM_RECORD, TMM_LOG and TMM_WORKSPACE_LIMIT as they were when the library was loaded, paths from the directory that
-// was then the program's. A set-user-ID program is left alone, whatever they say.
+// TMM_MODE, TMM_DEVICE, TMM_RECORD, TMM_LOG, TMM_WORKSPACE_LIMIT and TMM_SETTLED as they were when the library was loaded, paths from the
+// directory that was then the program's. A set-user-ID program is left alone, whatever they say.
 const Settings& settings();
 
 // The settings that these texts make; null is a variable that is not set.
-Settings parse_settings(const char* mode, const char* device, const char* record, const char* log, const char* workspace_limit = nullptr);
+Settings parse_settings(const char* mode, const char* device, const char* record, const char* log, const char* workspace_limit = nullptr,
+                        const char* settled = nullptr);
 
 // Whether NVIDIA_TF32_OVERRIDE=0 forbids that FP32 is multiplied as TF32, whatever a program asks for. It is read when a program first asks
 // for that: programs set it for cuBLAS, which reads it when a handle is made.

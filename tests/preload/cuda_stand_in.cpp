@@ -91,6 +91,9 @@ TMM_EXPORT CUresult cuEventDestroy_v2(CUevent) {
 TMM_EXPORT CUresult cuEventRecord(CUevent, CUstream stream) {
     return reinterpret_cast<std::uintptr_t>(stream) == 0x100 ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_STATE;
 }
+TMM_EXPORT CUresult cuEventQuery(CUevent) {
+    return CUDA_SUCCESS;
+}
 TMM_EXPORT CUresult cuEventSynchronize(CUevent) {
     return CUDA_SUCCESS;
 }

@@ -35,8 +35,10 @@ Status serve(NextSymbol& symbol, const void* frame, const void* caller, const Ma
         Expected* const expected = own_work([&]() noexcept { return expect(make(next)); });
         status = behind();
         own_work([&]() noexcept { return note(expected, status), true; });
-    } else if (!own_work([&]() noexcept { return multiplies(make(next)); })) {
-        status = behind();
+    } else {
+        const Turn turn = own_work([&]() noexcept { return turn_of(make(next)); });
+        if (!turn.is_tmms) status = behind();
+        if (turn.timed) own_work([&]() noexcept { return note_turn(turn, status), true; });
     }
     leave_door(before);
     return status;

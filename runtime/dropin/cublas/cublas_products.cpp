@@ -48,22 +48,22 @@ bool translate_call(const Call& call, Product& product) {
 }
 
 template <class Call>
-bool multiplies_call(const Call& call) {
+Turn turn_of_call(const Call& call) {
     Product product{.problem = default_problem()};
-    if (!translate_call(call, product)) return false;
+    if (!translate_call(call, product)) return {};
     DeviceProducts* const device = current_device();
-    return device && device->multiply(product, name_of(call));
+    return device ? device->multiply(product, name_of(call)) : Turn{};
 }
 
 // Where memory for a look-up is short, cuBLAS multiplies.
 template <class Call>
-bool multiplies_or_not(const Call& call) noexcept {
+Turn turn_or_none(const Call& call) noexcept {
     // A forked child finds its parent's locks as they were, and no CUDA.
-    if (!owns_tmm()) return false;
+    if (!owns_tmm()) return {};
     try {
-        return multiplies_call(call);
+        return turn_of_call(call);
     } catch (...) {
-        return false;
+        return {};
     }
 }
 
@@ -90,11 +90,15 @@ Expected* expected_of(const Call& call) noexcept {
 
 }  // namespace
 
-bool multiplies(const Gemm& gemm) noexcept {
-    return multiplies_or_not(gemm);
+Turn turn_of(const Gemm& gemm) noexcept {
+    return turn_or_none(gemm);
 }
-bool multiplies(const LtMatmul& matmul) noexcept {
-    return multiplies_or_not(matmul);
+Turn turn_of(const LtMatmul& matmul) noexcept {
+    return turn_or_none(matmul);
+}
+void note_turn(const Turn& turn, Status status) noexcept {
+    // cuBLAS may have forked, as far as anybody knows.
+    if (owns_tmm()) end_timed(turn.timed, status == kSuccess);
 }
 
 Expected* expect(const Gemm& gemm) noexcept {

@@ -3,12 +3,15 @@
 
 #include "runtime/dropin/cublas/cublas_gemm.h"
 #include "runtime/dropin/cublas/cublas_lt_matmul.h"
+#include "runtime/dropin/cublas/device_products.h"
 
 namespace tmm::dropin::cublas {
 
-// True where tmm has queued the product; false where cuBLAS is to be called.
-bool multiplies(const Gemm& gemm) noexcept;
-bool multiplies(const LtMatmul& matmul) noexcept;
+// Queues the product where it is tmm's to multiply.
+Turn turn_of(const Gemm& gemm) noexcept;
+Turn turn_of(const LtMatmul& matmul) noexcept;
+// Behind cuBLAS's call of a turn that is timed.
+void note_turn(const Turn& turn, Status status) noexcept;
 
 // A call that is to be recorded, before cuBLAS multiplies it. Null where it is not.
 struct Expected;

@@ -31,6 +31,7 @@ const CudaCalls* open_driver() noexcept {
     look_up("cuEventCreate", calls->event_create);
     look_up("cuEventDestroy_v2", calls->event_destroy);
     look_up("cuEventRecord", calls->event_record);
+    look_up("cuEventQuery", calls->event_query);
     look_up("cuEventSynchronize", calls->event_synchronize);
     look_up("cuEventElapsedTime", calls->event_elapsed);
     look_up("cuUserObjectCreate", calls->user_object_create);

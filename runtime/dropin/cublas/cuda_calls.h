@@ -25,6 +25,7 @@ struct CudaCalls {
     CUresult (*event_create)(CUevent* event, unsigned flags);
     CUresult (*event_destroy)(CUevent event);
     CUresult (*event_record)(CUevent event, CUstream stream);
+    CUresult (*event_query)(CUevent event);
     CUresult (*event_synchronize)(CUevent event);
     CUresult (*event_elapsed)(float* milliseconds, CUevent from, CUevent to);
     CUresult (*user_object_create)(CUuserObject* object, void* value, CUhostFn destroy, unsigned references, unsigned flags);

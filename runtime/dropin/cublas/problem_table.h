@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "runtime/dropin/cublas/product.h"
 
@@ -20,17 +21,33 @@ struct ProblemKey {
     std::uint64_t kinds;
 };
 
+// A plan of tmm's, ready to run. Never destroyed: other threads and graphs may be using it.
+struct ReadyPlan {
+    tmmPlan_t plan = nullptr;
+    std::size_t workspace = 0;
+    std::string config;
+};
+
+struct RacedShape;
+
 struct Decision {
     enum class Who { undecided, tmm, cublas };
 
     explicit Decision(const ProblemKey& its_key) noexcept : key(its_key) {}
 
     const ProblemKey key;
-    // What stands below is written before this says who, and stays.
     std::atomic<Who> who = Who::undecided;
-    tmmPlan_t plan = nullptr;
-    std::size_t workspace = 0;
+    // It is there where tmm multiplies.
+    std::atomic<const ReadyPlan*> plan = nullptr;
+    // Null where nothing is being chosen, compiled or timed.
+    std::atomic<RacedShape*> race = nullptr;
     Decision* next = nullptr;
+
+    // For the table at the program's end.
+    std::atomic<std::int64_t> calls_by_tmm = 0;
+    std::atomic<std::int64_t> calls_by_cublas = 0;
+    std::atomic<double> us_of_tmm = 0;
+    std::atomic<double> us_of_cublas = 0;
 };
 
 // Thread-safe. Decisions are never removed.

@@ -1,6 +1,8 @@
 #include "generator/choice/predicted_config.h"
 
+#include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "generator/choice/cost_model.h"
 #include "generator/choice/validity.h"
@@ -42,6 +44,32 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
         if (search.is_unrivalled && search.is_unrivalled(problem, *best)) break;
     }
     return best ? *best : fallback_config();
+}
+
+std::vector<KernelConfig> likely_configs(const GemmProblem& problem, const DeviceInfo& device, std::int64_t most_workspace,
+                                         std::size_t most) {
+    std::vector<KernelConfig> likely{default_config(problem, device, most_workspace)};
+    if (is_left_to_naive(problem)) return likely;
+    std::vector<PredictedConfig> others;
+    for (const Family* family : families()) {
+        if (!family->search.defaults) continue;
+        for (const KernelConfig& config : family->search.defaults(problem, device)) {
+            Schedule schedule = schedule_of(problem, config, device);
+            if (schedule.workspace_bytes <= most_workspace) others.push_back(with_better_overlap(std::move(schedule), device));
+        }
+    }
+    std::ranges::stable_sort(others, {}, [](const PredictedConfig& other) { return other.time.total(); });
+    const auto is_alike = [](const KernelConfig& x, const KernelConfig& y) {
+        const auto [rows, columns] = tile_of_c(x);
+        const auto [other_rows, other_columns] = tile_of_c(y);
+        return x.family == y.family && rows == other_rows && columns == other_columns && x.split_k == y.split_k && x.stream_k == y.stream_k;
+    };
+    for (const PredictedConfig& other : others) {
+        if (likely.size() >= most) break;
+        const bool is_known = std::ranges::any_of(likely, [&](const KernelConfig& known) { return is_alike(known, other.config); });
+        if (!is_known && !rejection_reason(problem, other.config, device)) likely.push_back(other.config);
+    }
+    return likely;
 }
 
 }  // namespace tmm

@@ -1,5 +1,6 @@
 #include "generator/compile/tool_compiler.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -102,6 +103,14 @@ std::vector<std::string> environment_of_tool(const std::string& nvrtc) {
     return variables;
 }
 
+// A program that has opened its own is found by that name here, but not in another process.
+std::string file_of_nvrtc() {
+    const NvrtcLibrary& nvrtc = nvrtc_library();
+    Dl_info library{};
+    if (dladdr(reinterpret_cast<const void*>(nvrtc.version), &library) == 0 || !library.dli_fname) return nvrtc.path;
+    return library.dli_fname;
+}
+
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
     std::vector<char*> pointers;
     for (std::string& text : texts) pointers.push_back(text.data());
@@ -161,7 +170,7 @@ private:
         const Folder folder;
         if (const auto error = write_private_file(folder.file("source"), encode(source) + "\n"))
             throw std::system_error(error, folder.file("source").string());
-        const pid_t process = start(words_, environment_of_tool(nvrtc_library().path), folder.file("source"), folder.file("answer"));
+        const pid_t process = start(words_, environment_of_tool(file_of_nvrtc()), folder.file("source"), folder.file("answer"));
         if (process == 0) return std::nullopt;
         running().add(process);
         setpriority(PRIO_PROCESS, static_cast<id_t>(process), kNiceness);

@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <exception>
 #include <new>
 
@@ -12,9 +11,7 @@
 #include "db/store/tuning_database.h"
 #include "generator/choice/cost_model.h"
 #include "generator/choice/predicted_config.h"
-#include "generator/choice/search_space.h"
 #include "generator/compile/compiler.h"
-#include "generator/families/family.h"
 #include "generator/problem/matrix_layout.h"
 #include "generator/problem/problem_forms.h"
 #include "generator/text/text.h"
@@ -165,21 +162,7 @@ RuntimePlan RuntimeHandle::make_plan_of(const PlanRequest& request, const Kernel
 }
 
 std::vector<KernelConfig> RuntimeHandle::candidates(const PlanRequest& request, std::size_t most) const {
-    const GemmProblem& problem = request.problem;
-    const DeviceInfo& device = winners().device();
-    std::vector<KernelConfig> likely{default_config(problem, device, request.most_workspace)};
-    // Overlap with the kernel before alone makes no other candidate.
-    const auto is_known = [&](KernelConfig config) {
-        return std::ranges::any_of(likely, [&](const KernelConfig& known) {
-            config.overlap = known.overlap;
-            return known == config;
-        });
-    };
-    for (const KernelConfig& config : search_space(problem, device, Effort::quick).candidates) {
-        if (likely.size() >= most) break;
-        if (!is_known(config) && schedule_of(problem, config, device).workspace_bytes <= request.most_workspace) likely.push_back(config);
-    }
-    return likely;
+    return likely_configs(request.problem, winners().device(), request.most_workspace, most);
 }
 
 void RuntimeHandle::remember(const GemmProblem& problem, const KernelConfig& config, double us, double library_us) const {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 
 namespace {
 
@@ -89,12 +90,17 @@ TMM_EXPORT CUresult cuEventDestroy_v2(CUevent) {
     return CUDA_SUCCESS;
 }
 TMM_EXPORT CUresult cuEventRecord(CUevent, CUstream stream) {
-    return reinterpret_cast<std::uintptr_t>(stream) == 0x100 ? CUDA_SUCCESS : CUDA_ERROR_ILLEGAL_STATE;
+    // The driver would record it into the graph, or void the capture.
+    if (reinterpret_cast<std::uintptr_t>(stream) != 0x100) std::abort();
+    return CUDA_SUCCESS;
 }
 TMM_EXPORT CUresult cuEventQuery(CUevent) {
     return CUDA_SUCCESS;
 }
+// Only who records waits.
 TMM_EXPORT CUresult cuEventSynchronize(CUevent) {
+    const char* const mode = std::getenv("TMM_MODE");
+    if (!mode || std::strcmp(mode, "record") != 0) std::abort();
     return CUDA_SUCCESS;
 }
 TMM_EXPORT CUresult cuEventElapsedTime(float* milliseconds, CUevent, CUevent) {

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "generator/compile/compile_attempts.h"
+#include "generator/compile/tool_compiler.h"
 #include "generator/kernel/template_files.h"
 #include "tests/support/temporary_directory.h"
 #include "tuner/compiling/compile_processes.h"
@@ -214,4 +215,29 @@ TEST_CASE("processes are as many as cores, where memory reaches") {
     CHECK(compile_processes(4, kGigabyte / 10) == 1);
     CHECK(compile_processes(4, 0) == 4);
     CHECK(compile_processes(0, kGigabyte) == 1);
+}
+
+TEST_CASE("a program's kernels are compiled in a process each, and a crash is the kernel's alone") {
+    const StandIn stand_in("crash=bad");
+    const auto compiler = make_tool_compiler(90, kProgram);
+    CHECK(outcome(*compiler, "one") == image_of("one"));
+    CHECK(outcome(*compiler, "two") == image_of("two"));
+    CHECK(outcome(*compiler, "bad").starts_with("at fault: "));
+    CHECK(outcome(*compiler, "three") == image_of("three"));
+    const std::vector<pid_t> processes = stand_in.processes();
+    CHECK(std::set<pid_t>(processes.begin(), processes.end()).size() == 4);
+    for (const pid_t process : processes) CHECK(process != getpid());
+    // Nothing is left behind.
+    CHECK(waitpid(-1, nullptr, WNOHANG) == -1);
+}
+
+TEST_CASE("a program's kernels are compiled where it ignores its children, and by itself without the tool") {
+    const StandIn stand_in;
+    std::signal(SIGCHLD, SIG_IGN);
+    CHECK(outcome(*make_tool_compiler(90, kProgram), "one") == image_of("one"));
+    std::signal(SIGCHLD, SIG_DFL);
+    CHECK(stand_in.processes("one") != std::vector<pid_t>{getpid()});
+    for (const char* program : {"/nonexistent/tmm-tune", "/bin/true"})
+        CHECK(outcome(*make_tool_compiler(90, program), "two") == image_of("two"));
+    CHECK(stand_in.processes("two") == std::vector<pid_t>{getpid(), getpid()});
 }

@@ -1,12 +1,15 @@
 #include "runtime/dropin/cublas/racing.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <limits>
 #include <thread>
 #include <utility>
 
@@ -21,13 +24,30 @@ namespace {
 // Candidates of one shape, and the share of all shapes' time that a shape must have for more than one.
 constexpr int kMostCandidates = 4;
 constexpr double kShareWorthMore = 0.02;
+// Microseconds that the calls of a shape must have taken before a kernel is compiled for it, and before a second one is. Programs whose
+// sizes vary call each but a few times.
+constexpr double kWorthCompiling = 20e3;
+constexpr double kWorthMore = 100e3;
 // Predictions are good to a factor of two: a candidate of which more than this is predicted is not worth its compiling.
 constexpr double kHope = 1.5;
-// Threads, each of which waits for one kernel at a time.
+// Threads, each of which waits for one kernel at a time; half of the cores and a quarter of the free memory are enough for them.
 constexpr int kMostThreads = 6;
+constexpr std::int64_t kBytesOfCompiler = 256LL << 20;
 
 int most_threads() {
-    return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 1, kMostThreads);
+    static const int most = [] {
+        cpu_set_t cores;
+        CPU_ZERO(&cores);
+        const int usable = sched_getaffinity(0, sizeof cores, &cores) == 0 ? CPU_COUNT(&cores) : 1;
+        const std::int64_t bytes = static_cast<std::int64_t>(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+        return static_cast<int>(
+            std::clamp<std::int64_t>(std::min<std::int64_t>(usable / 2, bytes / 4 / kBytesOfCompiler), 1, kMostThreads));
+    }();
+    return most;
+}
+
+double time_of_calls(const RacedShape& shape) {
+    return shape.decision->us_of_cublas * static_cast<double>(shape.calls);
 }
 
 std::string microseconds(double us) {
@@ -47,25 +67,22 @@ Racing::Racing(bool races, bool on_gpu) : races_(races), on_gpu_(on_gpu) {
     if (all->empty())
         std::atexit([] {
             if (process_number() != owner) return;
-            for (Racing* const racing : *all) racing->wait_for_writes();
+            for (Racing* const racing : *all) racing->end();
         });
     all->push_back(this);
 }
 
 void Racing::begin(Choices& choices, Decision& decision, const tmmGemmProblem_t& problem) {
+    Decision::Who undecided = Decision::Who::undecided;
+    // Another thread may have called for it meanwhile.
+    if (!decision.who.compare_exchange_strong(undecided, Decision::Who::cublas)) return;
     auto* const shape = new RacedShape;
     shape->racing = this;
     shape->choices = &choices;
     shape->decision = &decision;
     shape->problem = problem;
     shape->text = shape_text(problem);
-    RacedShape* none = nullptr;
-    // Another thread may have called for it meanwhile.
-    if (!decision.race.compare_exchange_strong(none, shape)) {
-        delete shape;
-        return;
-    }
-    decision.who.store(Decision::Who::cublas, std::memory_order_release);
+    decision.race.store(shape, std::memory_order_release);
     add_to_table(decision, shape->text);
     {
         const std::lock_guard lock(mutex_);
@@ -143,6 +160,7 @@ void Racing::advance(RacedShape& shape) {
     if (shape.stage == Stage::timing_library && shape.race.knows_library()) {
         const double library = shape.race.time_of(ShapeRace::kLibrary);
         shape.decision->us_of_cublas = library;
+        if (time_of_calls(shape) < kWorthCompiling) return;
         if (shape.predicted_us > kHope * library)
             return settle(shape,
                           "tmm is predicted to take " + microseconds(shape.predicted_us) + ", cuBLAS takes " + microseconds(library));
@@ -205,12 +223,11 @@ void Racing::start_thread() {
 RacedShape* Racing::next_shape() {
     std::unique_lock lock(mutex_);
     ++idle_;
-    wanted_.wait(lock, [&] { return !queue_.empty(); });
+    wanted_.wait(lock, [&] { return !queue_.empty() && !is_ending_; });
     --idle_;
     // Choices are quick; of the rest the one with the most time comes first.
     const auto weight = [](const RacedShape* shape) {
-        const double us = shape->decision->us_of_cublas;
-        return us > 0 ? us * static_cast<double>(shape->calls) : 1e300;
+        return shape->decision->us_of_cublas > 0 ? time_of_calls(*shape) : std::numeric_limits<double>::infinity();
     };
     const auto first = std::ranges::max_element(queue_, {}, weight);
     RacedShape* const shape = *first;
@@ -251,14 +268,13 @@ void Racing::choose(RacedShape& shape) {
     shape.stage = RacedShape::Stage::timing_library;
 }
 
-bool Racing::is_worth_more(RacedShape& shape) {
+bool Racing::is_worth_another(const RacedShape& shape) {
     if (shape.plans.empty()) return true;
-    if (shape.plans.size() >= kMostCandidates) return false;
+    if (shape.plans.size() >= kMostCandidates || time_of_calls(shape) < kWorthMore) return false;
     const std::lock_guard lock(mutex_);
-    const auto time = [](const RacedShape* of) { return of->decision->us_of_cublas * static_cast<double>(of->calls); };
     double all = 0;
-    for (const RacedShape* other : all_) all += time(other);
-    return time(&shape) >= kShareWorthMore * all;
+    for (const RacedShape* other : all_) all += time_of_calls(*other);
+    return time_of_calls(shape) >= kShareWorthMore * all;
 }
 
 void Racing::choose_next(RacedShape& shape) {
@@ -266,7 +282,7 @@ void Racing::choose_next(RacedShape& shape) {
         remember(shape);
         unsaved_.fetch_sub(1);
     }
-    while (is_worth_more(shape)) {
+    while (is_worth_another(shape)) {
         const std::size_t place = shape.plans.size();
         if (place > 0 && shape.candidates.size() == 1) {
             for (std::string& config : shape.choices->candidates(shape.problem, kMostCandidates))
@@ -314,11 +330,14 @@ void Racing::remember(RacedShape& shape) {
         const std::lock_guard lock(shape.mutex);
         verdict = verdict_of(shape);
         shape.decision->us_of_tmm = verdict.us_of_tmm;
+        // A candidate that has lost changes nothing.
+        if (!verdict.fastest || std::exchange(shape.remembered, verdict.fastest) == verdict.fastest) return;
     }
-    if (verdict.fastest) shape.choices->remember(shape.problem, verdict.fastest->config, verdict.us_of_tmm, verdict.us_of_cublas);
+    shape.choices->remember(shape.problem, verdict.fastest->config, verdict.us_of_tmm, verdict.us_of_cublas);
 }
 
-void Racing::wait_for_writes() noexcept {
+void Racing::end() noexcept {
+    is_ending_ = true;
     // A program ends no later than it would have by more than this.
     constexpr int kMost_ms = 100;
     const timespec millisecond{.tv_sec = 0, .tv_nsec = 1'000'000};

@@ -33,13 +33,15 @@ struct RacedShape {
     std::mutex mutex;
     Stage stage = Stage::choosing;
     ShapeRace race;
-    std::int64_t calls = 0;
+    std::atomic<std::int64_t> calls = 0;
     // Calls that are timed and not done.
     std::vector<TimedCall*> pending;
     std::vector<std::string> candidates;
     double predicted_us = 0;
     // Of the candidates that were tried, the one of side i + 1; null where it could not be prepared.
     std::vector<const ReadyPlan*> plans;
+    // The database knows of it.
+    const ReadyPlan* remembered = nullptr;
 };
 
 // Thread-safe. Never destroyed.
@@ -81,8 +83,8 @@ private:
     void choose_next(RacedShape& shape);
     void remember(RacedShape& shape);
     // Before the process ends.
-    void wait_for_writes() noexcept;
-    bool is_worth_more(RacedShape& shape);
+    void end() noexcept;
+    bool is_worth_another(const RacedShape& shape);
 
     // Under the shape's lock.
     Verdict verdict_of(const RacedShape& shape) const;
@@ -98,6 +100,8 @@ private:
     EventPool events_;
     // Verdicts that are to be written down.
     std::atomic<int> unsaved_ = 0;
+    // The process is within exit(): nothing is begun any more.
+    std::atomic<bool> is_ending_ = false;
     std::mutex mutex_;
     std::condition_variable wanted_;
     std::vector<RacedShape*> all_;

@@ -34,7 +34,7 @@ std::optional<Workspaces::Lease> Workspaces::lease_of_stream(std::uint64_t strea
         if (block) {
             // Whoever queues with it at this moment comes first.
             { const std::lock_guard last(block->queueing); }
-            release(std::move(block));
+            set_aside(std::move(block));
         }
         // A block of a power of two is seldom outgrown.
         for (const std::size_t size : {std::bit_ceil(std::max(bytes, kSmallestBlock)), bytes}) {
@@ -66,9 +66,11 @@ std::optional<Workspaces::Lease> Workspaces::lease_of_capture(const StreamState&
 }
 
 std::unique_ptr<Workspaces::Block> Workspaces::allocate(std::size_t bytes) {
-    if (bytes > limit_ - std::min(limit_, allocated_) || bytes >= refused_) return nullptr;
+    if (!fits(bytes) || bytes >= refused_) return nullptr;
     auto block = std::make_unique<Block>();
     block->memory = source_.allocate(bytes);
+    for (; !block->memory && !outgrown_.empty(); outgrown_.pop_back(), block->memory = source_.allocate(bytes))
+        release(std::move(outgrown_.back()));
     if (!block->memory) refused_ = bytes;
     if (!block->memory) return nullptr;
     block->bytes = bytes;
@@ -82,11 +84,20 @@ void Workspaces::release(std::unique_ptr<Block> block) {
     refused_ = SIZE_MAX;
 }
 
-void Workspaces::make_room(std::size_t bytes) {
+void Workspaces::set_aside(std::unique_ptr<Block> block) {
+    outgrown_.push_back(std::move(block));
+}
+
+bool Workspaces::fits(std::size_t bytes) {
     const auto fits = [&] { return bytes <= limit_ - std::min(limit_, allocated_); };
-    if (!fits() && reserve_) release(std::move(reserve_));
+    for (; !fits() && !outgrown_.empty(); outgrown_.pop_back()) release(std::move(outgrown_.back()));
+    return fits();
+}
+
+void Workspaces::make_room(std::size_t bytes) {
+    if (!fits(bytes) && reserve_) release(std::move(reserve_));
     for (auto& [stream, block] : of_streams_) {
-        if (fits()) return;
+        if (fits(bytes)) return;
         if (!block || !block->queueing.try_lock()) continue;
         block->queueing.unlock();
         release(std::move(block));
@@ -105,7 +116,7 @@ void Workspaces::take_back_from_graphs() {
 void Workspaces::keep_reserve() {
     if (reserve_ && reserve_->bytes >= largest_) return;
     take_back_from_graphs();
-    if (reserve_) release(std::move(reserve_));
+    if (reserve_) set_aside(std::move(reserve_));
     // Where there is no room, captures go without; products that run at once need theirs.
     reserve_ = allocate(largest_);
 }

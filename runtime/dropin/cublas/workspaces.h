@@ -67,6 +67,10 @@ private:
     std::optional<Lease> lease_of_capture(const StreamState& stream, std::size_t bytes);
     std::unique_ptr<Block> allocate(std::size_t bytes);
     void release(std::unique_ptr<Block> block);
+    // Products that are queued may still use the block, and to release it would wait for all of the device's work.
+    void set_aside(std::unique_ptr<Block> block);
+    // Whether so many more bytes are within the limit. What was outgrown is released where it is in the way.
+    bool fits(std::size_t bytes);
     // Releases what no product is being queued in, until so many more bytes are within the limit.
     void make_room(std::size_t bytes);
     void take_back_from_graphs();
@@ -82,6 +86,8 @@ private:
     std::size_t refused_ = SIZE_MAX;
     std::map<std::uint64_t, std::unique_ptr<Block>> of_streams_;
     std::unique_ptr<Block> reserve_;
+    // What was outgrown, until there is no room for it.
+    std::vector<std::unique_ptr<Block>> outgrown_;
     // Blocks of captures, by capture and stream. A graph may be replayed as long as it lives, so that they stay its own.
     std::map<std::pair<std::uint64_t, std::uint64_t>, Block*> of_captures_;
     std::vector<std::unique_ptr<Block>> captured_;

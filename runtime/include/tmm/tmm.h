@@ -371,7 +371,7 @@ TMM_API tmmStatus_t tmmProblemDescribe(tmmHandle_t handle, const tmmGemmProblem_
  * tmmSetCompileTool: kernels that are not in the cache are compiled by processes of that program from now on, which is tmm-tune, several at
  * once, each at low priority, and never in this process. Null: in this process, as at first. No effect on TMM_DEVICE_HOST.
  * tmmProblemCandidates: writes the configs that are predicted to be the fastest, the best first and at most count of them, a line each, in
- * the spelling that tmm-tune and tmm-gen use. It takes a tenth of a second.
+ * the spelling that tmm-tune and tmm-gen use.
  * tmmPlanCreateOf: a bare plan of that config. TMM_STATUS_INVALID_CONFIG: the problem can't be served by it.
  * tmmRemember: keeps in the handle's database that the config took so many microseconds in a program where the library took library_us, as
  * a decision of origin raced; handles that are made from now on know it, and tmmProblemDescribe then has a line "library: …". */

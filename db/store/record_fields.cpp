@@ -210,8 +210,6 @@ void add_run_off(std::vector<RecordField>& fields) {
         "runner_up_us", [](R& r) -> double& { return r.runner_up_us; }, 0)));
     fields.push_back(of_selections(integer(
         "predicted", 0, 1, [](R& r) -> bool& { return r.predicted; }, 0)));
-    fields.push_back(of_selections(real(
-        "library_us", [](R& r) -> double& { return r.library_us; }, 0)));
 }
 
 void add_selection(std::vector<RecordField>& fields) {

@@ -37,8 +37,7 @@ std::vector<NamedCell> values_of(const TuningRecord& record) {
                 {"decided_at", record.time},
                 real("default_us", record.default_us),
                 real("runner_up_us", record.runner_up_us),
-                {"predicted", std::int64_t{record.predicted}},
-                real("library_us", record.library_us)};
+                {"predicted", std::int64_t{record.predicted}}};
     return {{"kernel_name", one_line(x.kernel_name, kNameLimit)},
             {"kernel_hash", one_line(x.kernel_hash, kHashLimit)},
             {"outcome", static_cast<std::int64_t>(x.outcome)},
@@ -152,7 +151,7 @@ void read_measurement(RowReader& row, Measurement& x) {
 }
 
 std::string run_off_columns(const std::string& selection, const std::string& runner_up) {
-    return fmt::format("{0}.default_us, {1}, {0}.runner_up_us, {0}.predicted, {0}.library_us", selection, config_columns(runner_up));
+    return fmt::format("{0}.default_us, {1}, {0}.runner_up_us, {0}.predicted", selection, config_columns(runner_up));
 }
 
 const char* table_of(TuningRecord::Kind kind) {

@@ -38,7 +38,6 @@ struct TuningRecord {
     std::optional<KernelConfig> runner_up = {};
     double runner_up_us = 0;
     bool predicted = false;
-    double library_us = 0;
 };
 
 // What was measured of a device itself.

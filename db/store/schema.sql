@@ -163,10 +163,9 @@ CREATE TABLE selection (
   origin         TEXT    NOT NULL CHECK (origin IN ('user', 'shipped', 'raced')), -- raced: within a program, against the library that it called
   decided_at     INTEGER NOT NULL CHECK (decided_at BETWEEN -62135596800 AND 253402300799), -- seconds since 1970, for people and merging
   default_us     REAL CHECK (default_us BETWEEN 1e-6 AND 1e12), -- the default config's median in the same run-off; NULL: it was not in it
-  runner_up_config_id INTEGER REFERENCES config (id),     -- the best of the others there; NULL: there was none
+  runner_up_config_id INTEGER REFERENCES config (id),     -- the best of the others there; NULL: there was none, or the library was it
   runner_up_us   REAL CHECK (runner_up_us BETWEEN 1e-6 AND 1e12), -- its median there
-  predicted      INTEGER NOT NULL DEFAULT 0 CHECK (predicted IN (0, 1)), -- 1: nothing was measured, the config is a guess by the model
-  library_us     REAL CHECK (library_us BETWEEN 1e-6 AND 1e12) -- of origin raced: the library's median beside; NULL otherwise
+  predicted      INTEGER NOT NULL DEFAULT 0 CHECK (predicted IN (0, 1)) -- 1: nothing was measured, the config is a guess by the model
 ) STRICT;
 CREATE INDEX selection_by_problem ON selection (problem_id, compute);
 

@@ -209,8 +209,7 @@ void TuningDatabase::decide(const std::vector<std::pair<GemmProblem, Decision>>&
                               .default_us = decision.default_us,
                               .runner_up = decision.runner_up,
                               .runner_up_us = decision.runner_up_us,
-                              .predicted = decision.predicted,
-                              .library_us = decision.library_us});
+                              .predicted = decision.predicted});
         transaction.commit();
     });
 }
@@ -278,7 +277,7 @@ std::vector<WinnerRow> TuningDatabase::winners() {
                         "(SELECT x.error_ratio FROM measurement AS x JOIN environment AS ex ON ex.id = x.environment_id "
                         "WHERE x.problem_id = s.problem_id AND x.policy_id = s.policy_id AND x.config_id = s.config_id "
                         "AND ex.device_id = s.device_id ORDER BY x.id DESC LIMIT 1), s.reason, s.origin, s.default_us, "
-                        "s.predicted, s.library_us "
+                        "s.predicted, s.runner_up_us "
                         "FROM temp.current_selection AS s JOIN problem AS p ON p.id = s.problem_id JOIN config AS g ON g.id = s.config_id "
                         "JOIN device AS d ON d.id = s.device_id JOIN policy AS l ON l.id = s.policy_id "
                         "WHERE l.cold_l2 = 1 AND l.graph = 1 AND l.data = 'normal' "
@@ -303,7 +302,8 @@ std::vector<WinnerRow> TuningDatabase::winners() {
             winner.origin = row.origin();
             winner.default_us = row.real_or("default_us", 0);
             winner.predicted = row.integer("predicted", 0, 1) != 0;
-            winner.library_us = row.real_or("library_us", 0);
+            const double runner_up_us = row.real_or("runner_up_us", 0);
+            if (winner.origin == "raced") winner.library_us = runner_up_us;
             if (row.fault().empty()) {
                 winners.push_back(std::move(winner));
             } else if (skipped++ == 0) {

@@ -137,14 +137,14 @@ public:
         int candidates = 0;
         std::string reason = {};
         std::string search_hash = {};
-        // Results of the same run-off: the default config's median, 0 where it was not in it, and the best of the other configs.
+        // Results of the same run-off: the default config's median, 0 where it was not in it, and the best of the other configs;
+        // of origin "raced" the library, which is no config.
         double default_us = 0;
         std::optional<KernelConfig> runner_up = {};
         double runner_up_us = 0;
         // Nothing was measured: the config is a guess by the model.
         bool predicted = false;
-        double library_us = 0;
-        // "user", "shipped", or "raced": decided within a program that called a library, whose time is library_us.
+        // "user", "shipped", or "raced": decided within a program whose library was the runner-up.
         std::string origin = "user";
         // With what and when it was made, in seconds since 1970; what decide() stores was made with this environment's, and now.
         int driver_version = 0;

@@ -123,7 +123,6 @@ void read_run_off(RowReader& row, Decided& decided) {
     decided.runner_up = row.config_if_any();
     decided.runner_up_us = row.real_or("runner_up_us", 0);
     decided.predicted = row.integer("predicted", 0, 1) != 0;
-    decided.library_us = row.real_or("library_us", 0);
 }
 
 }  // namespace tmm

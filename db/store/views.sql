@@ -90,7 +90,7 @@ JOIN outcome AS o ON o.value = x.outcome;
 -- go back.
 CREATE VIEW current_selection AS
 SELECT id, environment_id, device_id, problem_id, compute, policy_id, config_id, median_us, candidates, reason, search_hash, origin, decided_at,
-       default_us, runner_up_config_id, runner_up_us, predicted, library_us
+       default_us, runner_up_config_id, runner_up_us, predicted
 FROM (SELECT s.*, e.device_id,
              row_number() OVER (PARTITION BY e.device_id, s.problem_id, s.compute, s.policy_id
                                 ORDER BY s.predicted, s.origin = 'user' DESC, s.origin = 'shipped' DESC, s.id DESC) AS place
@@ -101,7 +101,7 @@ WHERE place = 1;
 CREATE VIEW winner AS
 SELECT p.head || iif(s.compute <> p.default_compute, ' compute=' || c.name, '') || p.tail AS shape,
        d.name AS device, g.config, s.median_us, round(p.mflop / s.median_us, 6) AS tflops, s.predicted,
-       s.default_us, round(s.default_us / s.median_us, 6) AS vs_default, r.config AS runner_up, s.runner_up_us, s.library_us,
+       s.default_us, round(s.default_us / s.median_us, 6) AS vs_default, r.config AS runner_up, s.runner_up_us,
        (SELECT x.error_ratio FROM measurement AS x JOIN environment AS ex ON ex.id = x.environment_id
         WHERE x.problem_id = s.problem_id AND x.policy_id = s.policy_id AND x.config_id = s.config_id AND ex.device_id = s.device_id
         ORDER BY x.id DESC LIMIT 1) AS error_ratio,

@@ -172,7 +172,7 @@ void RuntimeHandle::remember(const GemmProblem& problem, const KernelConfig& con
     TuningDatabase::Decision decision{.config = config, .median_us = us, .candidates = 1};
     decision.reason =
         fmt::format("{} µs in a program, where the library that it called took {} µs", short_number(us), short_number(library_us));
-    decision.library_us = library_us;
+    decision.runner_up_us = library_us;
     decision.origin = "raced";
     database.decide(problem, MeasurementPolicy{}, decision);
 }

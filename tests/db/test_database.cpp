@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "db/store/process.h"
+#include "db/store/record_text.h"
 #include "db/store/records.h"
 #include "generator/text/text.h"
 #include "tests/support/database_fixture.h"
@@ -304,6 +305,46 @@ TEST_CASE("a user's decision goes before a shipped one, however old it is") {
     REQUIRE(database.winners().size() == 1);
     CHECK(database.winners()[0].origin == "user");
     CHECK(database.decision(record.problem)->config == tiled_config(16));
+}
+
+TEST_CASE("what a program raced keeps both times, and stands behind what was searched for") {
+    const TemporaryDirectory directory;
+    auto database = open(directory / "tmm.db");
+    database.set_environment(environment_of("NVIDIA H200"));
+    const GemmProblem problem = problem_of("64 64 64");
+    TuningDatabase::Decision raced{.config = tiled_config(32), .median_us = 7, .candidates = 1};
+    raced.origin = "raced";
+    raced.runner_up_us = 11;
+    database.decide(problem, {}, raced);
+    const auto check_raced = [](const std::vector<WinnerRow>& winners) {
+        REQUIRE(winners.size() == 1);
+        CHECK(winners[0].origin == "raced");
+        CHECK(winners[0].median_us == 7);
+        CHECK(winners[0].library_us == 11);
+    };
+    check_raced(database.winners());
+    // Exports and merges keep it.
+    auto other = open(directory / "other.db");
+    other.insert(parse_records(to_csv(database.records()), "export"));
+    check_raced(other.winners());
+    // It hides no shipped winner of its problem.
+    WinnerRow shipped = database.winners()[0];
+    shipped.origin = "shipped";
+    CHECK(with_shipped(database.winners(), {shipped}).size() == 2);
+
+    TuningRecord decision{.kind = TuningRecord::Kind::selection,
+                          .environment = environment_of("NVIDIA H200"),
+                          .problem = problem,
+                          .config = tiled_config(16),
+                          .time = 1'000'000'000,
+                          .origin = "shipped"};
+    for (const char* origin : {"shipped", "user"}) {
+        decision.origin = origin;
+        database.insert({decision});
+        database.decide(problem, {}, raced);
+        REQUIRE(database.winners().size() == 1);
+        CHECK(database.winners()[0].origin == origin);
+    }
 }
 
 TEST_CASE("a decision keeps its run-off: the winner, the default and the runner-up, here, in the view and in a merged file") {

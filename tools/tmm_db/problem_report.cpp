@@ -125,7 +125,7 @@ std::string described(const ProblemOnDevice& known, const GemmProblem& problem, 
     const ReasonParts reason = parts_of_reason(decision.reason);
     rows.add("why", reason.verdict.empty() ? "no reason was given" : with_short_configs(reason.verdict));
     rows.add("time", time_text(decision, measured));
-    if (decision.library_us > 0) rows.add("library", fmt::format("{} µs", short_number(decision.library_us)));
+    if (decision.origin == "raced") rows.add("library", fmt::format("{} µs", short_number(decision.runner_up_us)));
     add_prediction(rows, known, problem, decision.config);
     // Winners that ship come without what else was measured.
     const bool alone = decision.origin != "user" && known.candidates.empty() && !decision.runner_up;

@@ -1,1 +1,1 @@
--- Version 13: decisions of origin raced, with the library's time. Rows stay as they are, and every migration makes tables and views anew.
+-- Version 13: decisions of origin raced. Rows stay as they are, and every migration makes tables and views anew.

@@ -36,6 +36,9 @@ TEST_CASE("variables say what they say") {
     CHECK(parse_settings("use", "host", nullptr, "info").device == TMM_DEVICE_HOST);
     CHECK(s.device_is_named);
     CHECK_FALSE(parse_settings(nullptr, nullptr, nullptr, nullptr).device_is_named);
+    CHECK(s.settled == std::nullopt);
+    for (const char* settled : {"0", "1"})
+        CHECK(parse_settings(nullptr, nullptr, nullptr, nullptr, nullptr, settled).settled == (*settled == '1'));
     CHECK(s.workspace_limit == std::nullopt);
     CHECK(parse_settings(nullptr, nullptr, nullptr, nullptr, "64MiB").workspace_limit == 64 << 20);
     CHECK(parse_settings(nullptr, nullptr, nullptr, nullptr, "0").workspace_limit == 0);
@@ -52,6 +55,9 @@ TEST_CASE("what is not understood is said, and leaves the usual") {
     const Settings unlimited = parse_settings(nullptr, nullptr, nullptr, nullptr, "64MB");
     CHECK(unlimited.workspace_limit == std::nullopt);
     CHECK(unlimited.complaint.find("TMM_WORKSPACE_LIMIT=64MB") != std::string::npos);
+    const Settings unsettled = parse_settings(nullptr, nullptr, nullptr, nullptr, nullptr, "yes");
+    CHECK(unsettled.settled == std::nullopt);
+    CHECK(unsettled.complaint.find("TMM_SETTLED=yes") != std::string::npos);
     const Settings nowhere = parse_settings("record", nullptr, nullptr, nullptr);
     CHECK(nowhere.mode == Mode::off);
     CHECK(nowhere.complaint.find("TMM_RECORD") != std::string::npos);

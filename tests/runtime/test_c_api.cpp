@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 #include <set>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -390,11 +391,62 @@ TEST_CASE("a kernel that the device can't load is a failure of the device") {
     CHECK(std::string(tmmLastError(on.handle)).find("can't write a kernel") != std::string::npos);
 }
 
+TEST_CASE("a program that races a library gets candidates, plans of them, and what it found remembered") {
+    const tmm::testing::TemporaryDirectory folder;
+    const std::string file = (folder.path() / "new" / "tmm.db").string();
+    tmmHandle_t handle = nullptr;
+    REQUIRE(tmmCreate(&handle, TMM_DEVICE_HOST, file.c_str()) == TMM_STATUS_SUCCESS);
+    tmmGemmProblem_t problem;
+    tmmGemmProblemInit(&problem);
+    problem.m = problem.n = problem.k = problem.lda = problem.ldb = problem.ldc = 48;
+    char text[4096];
+    REQUIRE(tmmProblemCandidates(handle, &problem, 3, text, sizeof text) == TMM_STATUS_SUCCESS);
+    std::istringstream lines(text);
+    std::vector<std::string> configs;
+    for (std::string line; std::getline(lines, line);) configs.push_back(line);
+    REQUIRE(configs.size() >= 2);
+    CHECK(configs.size() <= 3);
+    CHECK(std::set<std::string>(configs.begin(), configs.end()).size() == configs.size());
+    for (const std::string& config : configs) {
+        CAPTURE(config);
+        tmmPlan_t plan = nullptr;
+        REQUIRE(tmmPlanCreateOf(handle, &problem, config.c_str(), &plan) == TMM_STATUS_SUCCESS);
+        REQUIRE(tmmPlanDescribe(plan, text, sizeof text) == TMM_STATUS_SUCCESS);
+        CHECK(std::string(text).starts_with("config: " + config + "\n"));
+        tmmPlanDestroy(plan);
+    }
+    tmmPlan_t plan = nullptr;
+    for (const char* config : {"", "no family", "tiled 16x16x16 exact s99", "wgmma 128x128x64 w2 s4"}) {
+        CAPTURE(config);
+        CHECK(tmmPlanCreateOf(handle, &problem, config, &plan) == TMM_STATUS_INVALID_CONFIG);
+        CHECK(plan == nullptr);
+    }
+    CHECK(tmmPlanCreateOf(handle, &problem, nullptr, &plan) == TMM_STATUS_NULL_POINTER);
+    CHECK(tmmPlanCreateOf(nullptr, &problem, configs[0].c_str(), &plan) == TMM_STATUS_INVALID_HANDLE);
+    CHECK(tmmProblemCandidates(handle, &problem, 3, nullptr, 0) == TMM_STATUS_NULL_POINTER);
+    CHECK(tmmProblemCandidates(nullptr, &problem, 3, text, sizeof text) == TMM_STATUS_INVALID_HANDLE);
+    CHECK(tmmSetCompileTool(nullptr, nullptr) == TMM_STATUS_INVALID_HANDLE);
+    CHECK(tmmSetCompileTool(handle, "/nonexistent") == TMM_STATUS_SUCCESS);
+    CHECK(tmmRemember(nullptr, &problem, configs[0].c_str(), 1, 2) == TMM_STATUS_INVALID_HANDLE);
+    CHECK(tmmRemember(handle, &problem, nullptr, 1, 2) == TMM_STATUS_NULL_POINTER);
+
+    REQUIRE(tmmRemember(handle, &problem, configs[1].c_str(), 30, 50) == TMM_STATUS_SUCCESS);
+    tmmHandle_t next = nullptr;
+    REQUIRE(tmmCreate(&next, TMM_DEVICE_HOST, file.c_str()) == TMM_STATUS_SUCCESS);
+    REQUIRE(tmmProblemDescribe(next, &problem, text, sizeof text) == TMM_STATUS_SUCCESS);
+    const std::string said = text;
+    CHECK(said.starts_with("config: " + configs[1] + "\nmatch: exact\n"));
+    CHECK(said.find("\nmeasured: 30 µs") != std::string::npos);
+    CHECK(said.find("\nlibrary: 50 µs") != std::string::npos);
+    tmmDestroy(next);
+    tmmDestroy(handle);
+}
+
 TEST_CASE("statuses have words of their own") {
     std::set<std::string> words;
-    for (int status = TMM_STATUS_SUCCESS; status <= TMM_STATUS_PREPARED_TOO_SMALL; ++status)
+    for (int status = TMM_STATUS_SUCCESS; status <= TMM_STATUS_INVALID_CONFIG; ++status)
         words.insert(tmmStatusString(static_cast<tmmStatus_t>(status)));
-    CHECK(words.size() == TMM_STATUS_PREPARED_TOO_SMALL + 1);
+    CHECK(words.size() == TMM_STATUS_INVALID_CONFIG + 1);
     CHECK(words.count("unknown status") == 0);
     CHECK(std::string(tmmStatusString(static_cast<tmmStatus_t>(-3))) == "unknown status");
     CHECK(tmmGetVersion() == TMM_VERSION);

@@ -70,6 +70,23 @@ TEST_CASE("an untuned problem takes the winner of the nearest tuned one") {
     CHECK(contains(chosen.why, "0.6 doublings away, is 64x64x96"));
 }
 
+TEST_CASE("what a program raced serves its own problem and compute mode alone, behind what was searched for") {
+    tmm::WinnerRow raced = winner("64 64 64", kTiled8, "raced");
+    raced.library_us = 20;
+    const tmm::Selection chosen = select({raced}, "64 64 64");
+    CHECK(chosen.match == Match::exact);
+    CHECK(chosen.measured_us == 12.5);
+    CHECK(chosen.library_us == 20);
+    CHECK(chosen.why == "64x64x64 was raced on host, and this config won (12.50 µs in a program whose library took 20.00 µs)");
+    CHECK(select({raced}, "64 64 64 compute=tf32").match != Match::exact);
+    CHECK(select({raced}, "64 64 96").match == Match::predicted);
+    for (const char* origin : {"shipped", "user"}) {
+        const tmm::Selection searched = select({raced, winner("64 64 64", kTiled16, origin)}, "64 64 64");
+        CHECK(searched.config == tmm::parse_config(kTiled16));
+        CHECK(searched.library_us == 0);
+    }
+}
+
 TEST_CASE("on a GPU the nearest winner serves only where it is predicted to be fast, too") {
     const tmm::DeviceInfo hopper = tmm::assumed_device("90");
     const auto with_winner = [&](const tmm::KernelConfig& config) {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -169,7 +170,6 @@ void Racing::advance(RacedShape& shape) {
     } else if (shape.stage == Stage::racing && !shape.race.has_challenger()) {
         const int best = shape.race.best();
         publish(shape, best == ShapeRace::kLibrary ? nullptr : shape.plans[static_cast<std::size_t>(best - 1)]);
-        unsaved_.fetch_add(1);
         shape.stage = Stage::choosing_next;
         enqueue(shape);
     }
@@ -278,10 +278,8 @@ bool Racing::is_worth_another(const RacedShape& shape) {
 }
 
 void Racing::choose_next(RacedShape& shape) {
-    if (!shape.plans.empty()) {
-        remember(shape);
-        unsaved_.fetch_sub(1);
-    }
+    if (!shape.plans.empty()) remember(shape);
+    std::string reason = "none of tmm's kernels could be timed";
     while (is_worth_another(shape)) {
         const std::size_t place = shape.plans.size();
         if (place > 0 && shape.candidates.size() == 1) {
@@ -289,7 +287,6 @@ void Racing::choose_next(RacedShape& shape) {
                 if (config != shape.candidates.front()) shape.candidates.push_back(std::move(config));
         }
         if (place >= shape.candidates.size()) break;
-        std::string reason;
         const ReadyPlan* const plan = shape.choices->prepare(shape.problem, shape.candidates[place], reason);
         const std::lock_guard lock(shape.mutex);
         shape.plans.push_back(plan);
@@ -299,7 +296,8 @@ void Racing::choose_next(RacedShape& shape) {
         return;
     }
     const std::lock_guard lock(shape.mutex);
-    settle(shape, verdict_of(shape).words());
+    const Verdict verdict = verdict_of(shape);
+    settle(shape, verdict.fastest ? verdict.words() : reason);
 }
 
 Racing::Verdict Racing::verdict_of(const RacedShape& shape) const {
@@ -318,7 +316,6 @@ Racing::Verdict Racing::verdict_of(const RacedShape& shape) const {
 }
 
 std::string Racing::Verdict::words() const {
-    if (!fastest) return "none of tmm's kernels could be timed";
     const std::string times = microseconds(us_of_tmm) + ", cuBLAS " + microseconds(us_of_cublas);
     return is_tmms ? "raced: " + fastest->config + " took " + times : "tmm took " + times;
 }
@@ -329,19 +326,35 @@ void Racing::remember(RacedShape& shape) {
     {
         const std::lock_guard lock(shape.mutex);
         verdict = verdict_of(shape);
-        shape.decision->us_of_tmm = verdict.us_of_tmm;
         // A candidate that has lost changes nothing.
         if (!verdict.fastest || std::exchange(shape.remembered, verdict.fastest) == verdict.fastest) return;
+        shape.decision->us_of_tmm = verdict.us_of_tmm;
+        saving_.fetch_add(1);
     }
     shape.choices->remember(shape.problem, verdict.fastest->config, verdict.us_of_tmm, verdict.us_of_cublas);
+    saving_.fetch_sub(1);
 }
 
 void Racing::end() noexcept {
-    is_ending_ = true;
     // A program ends no later than it would have by more than this.
-    constexpr int kMost_ms = 100;
+    const auto last = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+    const auto has_time = [&] { return std::chrono::steady_clock::now() < last; };
+    is_ending_ = true;
+    try {
+        // Threads that could write it down may be waiting for a compiler.
+        std::vector<RacedShape*> shapes;
+        {
+            // Calls that go on hold a shape's lock first.
+            const std::lock_guard lock(mutex_);
+            shapes = all_;
+        }
+        for (RacedShape* const shape : shapes)
+            if (has_time()) remember(*shape);
+    } catch (...) {
+        // There is too little memory; the next process races anew.
+    }
     const timespec millisecond{.tv_sec = 0, .tv_nsec = 1'000'000};
-    for (int waited_ms = 0; waited_ms < kMost_ms && unsaved_ > 0; ++waited_ms) nanosleep(&millisecond, nullptr);
+    while (saving_ > 0 && has_time()) nanosleep(&millisecond, nullptr);
 }
 
 }  // namespace tmm::dropin

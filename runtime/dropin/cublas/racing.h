@@ -98,8 +98,8 @@ private:
     const bool races_;
     const bool on_gpu_;
     EventPool events_;
-    // Verdicts that are to be written down.
-    std::atomic<int> unsaved_ = 0;
+    // Verdicts that are being written down.
+    std::atomic<int> saving_ = 0;
     // The process is within exit(): nothing is begun any more.
     std::atomic<bool> is_ending_ = false;
     std::mutex mutex_;

@@ -142,6 +142,16 @@ public:
         return detail::description([&](char* text, std::size_t size) { return tmmProblemDescribe(get(), &problem, text, size); });
     }
 
+    // For a program that lets tmm race another library: tmmSetCompileTool, tmmProblemCandidates, tmmPlanCreateOf, tmmRemember.
+    void set_compile_tool(const std::string& program) { check(tmmSetCompileTool(get(), program.c_str())); }
+    std::string candidates(const tmmGemmProblem_t& problem, int count) const {
+        return detail::description([&](char* text, std::size_t size) { return tmmProblemCandidates(get(), &problem, count, text, size); });
+    }
+    inline Plan plan_of(const tmmGemmProblem_t& problem, const std::string& config);
+    void remember(const tmmGemmProblem_t& problem, const std::string& config, double us, double library_us) {
+        check(tmmRemember(get(), &problem, config.c_str(), us, library_us));
+    }
+
     // For functions of tmm.h; this object still destroys it.
     tmmHandle_t get() const noexcept { return handle_.get(); }
 
@@ -158,6 +168,14 @@ public:
     Plan(const Handle& handle, const tmmGemmProblem_t& problem) : Plan(tmmPlanCreate, handle, problem) {}
     // Handle::bare_plan.
     static Plan bare(const Handle& handle, const tmmGemmProblem_t& problem) { return Plan(tmmPlanCreateBare, handle, problem); }
+
+    // Handle::plan_of.
+    static Plan of(const Handle& handle, const tmmGemmProblem_t& problem, const std::string& config) {
+        const auto create = [&](tmmHandle_t from, const tmmGemmProblem_t* of, tmmPlan_t* made) {
+            return tmmPlanCreateOf(from, of, config.c_str(), made);
+        };
+        return Plan(create, handle, problem);
+    }
 
     // Queues a run on the stream, and only launches; null is the default stream, not the handle's: tmmPlanRun.
     void run(const tmmGemmArgs_t& args, CUstream_st* stream = nullptr) const { check(tmmPlanRun(get(), stream, &args)); }
@@ -189,7 +207,8 @@ public:
     tmmPlan_t get() const noexcept { return plan_.get(); }
 
 private:
-    Plan(decltype(tmmPlanCreate)* create, const Handle& handle, const tmmGemmProblem_t& problem) {
+    template <class Create>
+    Plan(const Create& create, const Handle& handle, const tmmGemmProblem_t& problem) {
         tmmPlan_t made = nullptr;
         check(create(handle.get(), &problem, &made));
         plan_.reset(made);
@@ -206,6 +225,9 @@ inline Plan Handle::plan(const tmmGemmProblem_t& problem) {
 }
 inline Plan Handle::bare_plan(const tmmGemmProblem_t& problem) {
     return Plan::bare(*this, problem);
+}
+inline Plan Handle::plan_of(const tmmGemmProblem_t& problem, const std::string& config) {
+    return Plan::of(*this, problem, config);
 }
 
 }  // namespace tmm

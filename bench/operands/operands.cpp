@@ -6,6 +6,7 @@
 #include <random>
 #include <stdexcept>
 
+#include "base/error.h"
 #include "bench/operands/element_bits.h"
 
 namespace tmm::bench {
@@ -54,6 +55,8 @@ std::int64_t spanned_elements(i64 rows, i64 columns, i64 ld, i64 batch, i64 stri
 Operands::Operands(std::shared_ptr<Device> device, const Shape& shape, std::int64_t rotation_bytes, const ValuePool& pool)
     : device_(std::move(device)), shape_(shape), pool_(pool) {
     const GemmProblem& p = shape_.problem;
+    if (p.type_a == ElementType::s8 || p.type_c == ElementType::s32)
+        throw Error(ExitStatus::bad_input, "tmm-bench multiplies no integers yet", {}, "use dtype=f32, f16, bf16 or f64");
     std::int64_t end = 0;
     const auto laid_out = [&](ElementType type, std::int64_t elements) {
         // Elements of C may be wider than what is promised of A and B.

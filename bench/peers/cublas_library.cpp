@@ -103,6 +103,8 @@ int cuda_type(ElementType type) {
         case ElementType::f16: return kCudaR16f;
         case ElementType::bf16: return kCudaR16bf;
         case ElementType::f64: return kCudaR64f;
+        case ElementType::s8:
+        case ElementType::s32: break;
     }
     throw std::invalid_argument("an element type without a name");
 }
@@ -113,6 +115,7 @@ int cublas_compute_type(ComputeMode mode) {
         case ComputeMode::f32_strict: return kCublasCompute32f;
         case ComputeMode::tf32: return kCublasCompute32fTf32;
         case ComputeMode::f64: return kCublasCompute64f;
+        case ComputeMode::s32: break;
     }
     throw std::invalid_argument("a compute mode without a name");
 }

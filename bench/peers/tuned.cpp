@@ -39,6 +39,8 @@ tmmType_t type(ElementType element) {
         case ElementType::f16: return TMM_F16;
         case ElementType::bf16: return TMM_BF16;
         case ElementType::f64: return TMM_F64;
+        case ElementType::s8: return TMM_S8;
+        case ElementType::s32: return TMM_S32;
     }
     throw std::invalid_argument("an element type without a name");
 }
@@ -49,6 +51,7 @@ tmmCompute_t compute(ComputeMode mode) {
         case ComputeMode::f32_strict: return TMM_COMPUTE_F32_STRICT;
         case ComputeMode::tf32: return TMM_COMPUTE_TF32;
         case ComputeMode::f64: return TMM_COMPUTE_F64;
+        case ComputeMode::s32: return TMM_COMPUTE_S32;
     }
     throw std::invalid_argument("a compute mode without a name");
 }

@@ -30,10 +30,12 @@ struct ServedOperands {
 constexpr std::initializer_list<ComputeMode> kModesOfFloats = {ComputeMode::f32, ComputeMode::f32_strict, ComputeMode::tf32};
 constexpr std::initializer_list<ComputeMode> kSumsOfFloats = {ComputeMode::f32};
 constexpr std::initializer_list<ComputeMode> kSumsOfDoubles = {ComputeMode::f64};
+constexpr std::initializer_list<ComputeMode> kSumsOfIntegers = {ComputeMode::s32};
 constexpr ServedOperands kServed[] = {{ElementType::f32, kModesOfFloats},
                                       {ElementType::f16, kSumsOfFloats},
                                       {ElementType::bf16, kSumsOfFloats},
-                                      {ElementType::f64, kSumsOfDoubles}};
+                                      {ElementType::f64, kSumsOfDoubles},
+                                      {ElementType::s8, kSumsOfIntegers}};
 
 const ServedOperands* served(ElementType type) {
     const auto* found = std::find_if(std::begin(kServed), std::end(kServed), [&](const auto& row) { return row.type == type; });
@@ -59,9 +61,10 @@ std::optional<std::string> why_no_kernel(const KernelConfig& c, const KernelSign
 }
 
 bool serves_types(const GemmProblem& p) {
+    if (!served(p.type_a) || p.type_b != p.type_a) return false;
+    if (p.type_a == ElementType::s8) return p.type_c == ElementType::s32;
     const bool is_wide = p.type_a == ElementType::f64;
-    return served(p.type_a) && p.type_b == p.type_a && (p.type_c == p.type_a || (p.type_c == ElementType::f32 && !is_wide)) &&
-           (p.type_bias != ElementType::f64 || is_wide);
+    return (p.type_c == p.type_a || (p.type_c == ElementType::f32 && !is_wide)) && (p.type_bias != ElementType::f64 || is_wide);
 }
 
 bool serves_mode(const GemmProblem& p) {

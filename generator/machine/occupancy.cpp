@@ -89,9 +89,16 @@ double l2_bytes(const DeviceInfo& device) {
     return std::max(1, device.sm_count) * device.profile.l2_bytes_per_clock * device.profile.tensor_clock;
 }
 
-double slots_of_warp_fma(const DeviceInfo& device, ElementType sums) {
+double fmas_per_clock(const DeviceInfo& device, ElementType sums) {
     const MachineProfile& machine = device.profile;
-    return kWarp * kSchedulers / (sums == ElementType::f64 ? machine.double_fmas_per_clock : machine.fmas_per_clock);
+    if (sums == ElementType::f64) return machine.double_fmas_per_clock;
+    // Since compute capability 7.0 half of an SM's lanes, if not fewer, multiply whole numbers.
+    constexpr double of_integers = 64;
+    return sums == ElementType::s32 ? std::min(of_integers, machine.fmas_per_clock) : machine.fmas_per_clock;
+}
+
+double slots_of_warp_fma(const DeviceInfo& device, ElementType sums) {
+    return kWarp * kSchedulers / fmas_per_clock(device, sums);
 }
 
 }  // namespace tmm

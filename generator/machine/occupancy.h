@@ -34,7 +34,10 @@ double sms_for_clusters(const DeviceInfo& device, int size, int resident = 1);
 // Bytes a microsecond that all SMs together get out of the L2 cache.
 double l2_bytes(const DeviceInfo& device);
 
-// Issue slots of one of an SM's four schedulers that the FMAs of a warp take, in float or in double.
+// Multiply-adds of an SM in a clock on CUDA cores, with sums of that type.
+double fmas_per_clock(const DeviceInfo& device, ElementType sums);
+
+// Issue slots of one of an SM's four schedulers that the multiply-adds of a warp take, with sums of that type.
 double slots_of_warp_fma(const DeviceInfo& device, ElementType sums = ElementType::f32);
 
 }  // namespace tmm

@@ -6,8 +6,26 @@
 
 namespace tmm {
 
+namespace {
+
+// Bits beyond a whole number's width, and those of a negative one as 64 bits hold it.
+u64 bits_above(const NumberFormat& format) {
+    return ~(format.sign_mask() * 2 - 1);
+}
+
+// The nearest whole number of the format, ties to even; 0 for a NaN.
+u64 encoded_integer(const NumberFormat& format, double value) {
+    const auto most = static_cast<double>(format.sign_mask() - 1);
+    const double rounded = std::isnan(value) ? 0 : std::clamp(std::nearbyint(value), -most - 1, most);
+    return static_cast<u64>(static_cast<i64>(rounded)) & ~bits_above(format);
+}
+
+}  // namespace
+
 double decoded(ElementType type, u64 bits) {
     const NumberFormat format = format_of(type);
+    if (format.is_integer)
+        return static_cast<double>(static_cast<i64>((bits & format.sign_mask()) != 0 ? bits | bits_above(format) : bits));
     const u64 fraction_mask = (u64{1} << format.fraction_bits()) - 1;
     const auto exponent = static_cast<int>((bits & format.exponent_mask()) >> format.fraction_bits());
     const u64 fraction = bits & fraction_mask;
@@ -24,6 +42,7 @@ double decoded(ElementType type, u64 bits) {
 
 u64 encoded(ElementType type, double value) {
     const NumberFormat format = format_of(type);
+    if (format.is_integer) return encoded_integer(format, value);
     const u64 sign = std::signbit(value) ? format.sign_mask() : 0;
     const u64 infinite = format.exponent_mask();
     if (std::isnan(value)) return sign | infinite | u64{1} << (format.fraction_bits() - 1);

@@ -207,3 +207,30 @@ def test_random_problems(seed):
         return array.swapaxes(-1, -2) if transposed else array
 
     check(operand(m, k), operand(k, n))
+
+
+@pytest.mark.parametrize("shapes", [((17, 33), (33, 65)), ((7,), (7, 3)), ((2, 5, 7), (7, 4)), ((300, 70), (70, 40))])
+def test_bytes_make_sums_of_32_bits(shapes):
+    random = np.random.default_rng(5)
+    a, b = (random.integers(-128, 128, shape, dtype=np.int8) for shape in shapes)
+    expected = np.matmul(a.astype(np.int32), b.astype(np.int32))
+    result = tmm.matmul(a, b)
+    assert result.dtype == np.int32
+    assert np.array_equal(result, expected)
+    out = random.integers(-(2**31), 2**31, expected.shape, dtype=np.int32)
+    before = out.copy()
+    tmm.matmul(a, b, out=out, alpha=-3, beta=2**31 - 1)
+    # NumPy wraps around as well.
+    assert np.array_equal(out, np.int32(-3) * expected + np.int32(2**31 - 1) * before)
+
+
+def test_what_bytes_are_not_multiplied_with_is_said():
+    a = np.ones((3, 3), np.int8)
+    with pytest.raises(ValueError, match="whole numbers"):
+        tmm.matmul(a, a, alpha=0.5)
+    with pytest.raises(tmm.ArgumentError, match="computed in floats"):
+        tmm.matmul(a, a, epilogue="relu")
+    with pytest.raises(TypeError, match="s8 and b of type f32"):
+        tmm.matmul(a, a.astype(np.float32))
+    with pytest.raises(tmm.ArgumentError, match="TMM_S8"):
+        tmm.matmul(a, a, out=np.empty((3, 3), np.int8))

@@ -40,6 +40,8 @@ ElementType check_type(tmmType_t type, const char* name) {
         case TMM_F16: return ElementType::f16;
         case TMM_BF16: return ElementType::bf16;
         case TMM_F64: return ElementType::f64;
+        case TMM_S8: return ElementType::s8;
+        case TMM_S32: return ElementType::s32;
     }
     refuse(TMM_STATUS_INVALID_TYPE, "{} is {}, no tmmType_t", name, static_cast<int>(type));
 }
@@ -50,6 +52,7 @@ ComputeMode check_compute(tmmCompute_t compute) {
         case TMM_COMPUTE_F32_STRICT: return ComputeMode::f32_strict;
         case TMM_COMPUTE_TF32: return ComputeMode::tf32;
         case TMM_COMPUTE_F64: return ComputeMode::f64;
+        case TMM_COMPUTE_S32: return ComputeMode::s32;
     }
     refuse(TMM_STATUS_INVALID_COMPUTE, "compute is {}, no tmmCompute_t", static_cast<int>(compute));
 }
@@ -165,18 +168,26 @@ void check_support(const GemmProblem& p, bool swapped) {
         refuse(
             TMM_STATUS_UNSUPPORTED_TYPE,
             "A has elements of {}, B of {} and C of {}{}, but this version of tmm has kernels for A and B of one type, TMM_F32, TMM_F16 or "
-            "TMM_BF16, C of that type or TMM_F32, and a bias of one of the three; or for all of TMM_F64",
+            "TMM_BF16, C of that type or TMM_F32, and a bias of one of the three; for all of TMM_F64; or for A and B of TMM_S8 and C of "
+            "TMM_S32",
             name_of(swapped ? p.type_b : p.type_a), name_of(swapped ? p.type_a : p.type_b), name_of(p.type_c), bias);
     }
     if (!serves_mode(p))
         refuse(
             TMM_STATUS_UNSUPPORTED_COMPUTE,
             "this version of tmm computes with TMM_F32 in TMM_COMPUTE_F32, TMM_COMPUTE_F32_STRICT and TMM_COMPUTE_TF32, with TMM_F16 and "
-            "TMM_BF16 in TMM_COMPUTE_F32, and with TMM_F64 in TMM_COMPUTE_F64 only");
+            "TMM_BF16 in TMM_COMPUTE_F32, with TMM_F64 in TMM_COMPUTE_F64, and with TMM_S8 in TMM_COMPUTE_S32 only");
+    if (p.type_a == ElementType::s8 && p.epilogue != Epilogue::none)
+        refuse(TMM_STATUS_UNSUPPORTED_EPILOGUE,
+               "bias, activation, residual and expressions are computed in floats, and products of TMM_S8 in TMM_S32");
 }
 
 double scalar(const void* value, ElementType type) {
-    return type == ElementType::f64 ? *static_cast<const double*>(value) : static_cast<double>(*static_cast<const float*>(value));
+    switch (type) {
+        case ElementType::f64: return *static_cast<const double*>(value);
+        case ElementType::s32: return *static_cast<const std::int32_t*>(value);
+        default: return static_cast<double>(*static_cast<const float*>(value));
+    }
 }
 
 void check_pointer(const void* pointer, int element_size, const char* name, tmmStatus_t null_status) {

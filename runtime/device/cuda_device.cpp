@@ -227,6 +227,8 @@ CUtensorMapDataType tensor_type(const TensorMapRequest& request) {
         case ElementType::f16: return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
         case ElementType::bf16: return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
         case ElementType::f64: return CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
+        case ElementType::s8: return CU_TENSOR_MAP_DATA_TYPE_UINT8;
+        case ElementType::s32: return CU_TENSOR_MAP_DATA_TYPE_INT32;
         case ElementType::f32: break;
     }
     return request.rounds_to_tf32 ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;

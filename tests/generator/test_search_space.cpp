@@ -399,7 +399,7 @@ TEST_CASE("a config that can't serve says why") {
     CHECK(reason("100x100x100", "family=tiled,block_m=5,block_n=5,block_k=7").find("square") != std::string::npos);
     CHECK(reason("16x16x16 dtype=bf16", "family=naive,block_m=8,block_n=32") == "");
     CHECK(reason("16x16x16 dtype=f64", "family=naive,block_m=8,block_n=32") == "");
-    CHECK(reason("16x16x16 dtype=f64 compute=f32", "family=naive,block_m=8,block_n=32").find("f32, f16, bf16 and f64") !=
+    CHECK(reason("16x16x16 dtype=f64 compute=f32", "family=naive,block_m=8,block_n=32").find("f32, f16, bf16, f64 and s8") !=
           std::string::npos);
     // A rule about an epilogue binds the kernel that applies it, and none before a step that does.
     GemmProblem with_expression = parse_shape("16x16x16 dtype=f64").problem;

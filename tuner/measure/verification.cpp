@@ -205,7 +205,7 @@ Verifier::State::State(KernelLoader& loader, const GemmProblem& asked, const Ver
     if (!is_verifiable(problem)) {
         throw Error(ExitStatus::usage, fmt::format("results of {} can't be verified", to_text(problem)), {},
                     "use dtype=f32 with compute=f32, f32_strict or tf32, dtype=f16 or bf16 with compute=f32 and ctype like dtype or f32, "
-                    "or dtype=f64");
+                    "dtype=f64, or dtype=s8 with ctype=s32");
     }
     alpha = rounded_to(arithmetic.scalar, options.alpha);
     beta = problem.reads_c ? rounded_to(arithmetic.scalar, options.beta) : 0.0;
@@ -452,9 +452,12 @@ Verdict Verifier::State::judge(const Findings& found, int content, double run_al
         for (i64 i = 0; i < (is_gate(problem.activation) ? 2 : 1); ++i)
             device->copy_to_host(&sum[i], static_cast<const double*>(sums.data()) + first_sum + i * apart, sizeof sum[i]);
         const double before = run_beta == 0 ? 0.0 : content_value(problem.type_c, content, seed_of(options.seed, 0, 2, content), offset);
+        // Floats have 9 decimal digits, and whole numbers of 32 bits 10.
+        const int digits = format_of(problem.type_c).is_integer ? 10 : 9;
         const std::string element = element_name(batch, row, column);
         const std::string share = fmt::format("{} of {} checked elements", wrong.count, row_count * columns * problem.batch);
-        verdict.outcome = content != contents::integers && std::isfinite(value) ? Outcome::inaccurate : Outcome::wrong_result;
+        const bool is_rounded = content != contents::integers && !format_of(problem.type_c).is_integer;
+        verdict.outcome = is_rounded && std::isfinite(value) ? Outcome::inaccurate : Outcome::wrong_result;
         if (bits == format_of(problem.type_c).unwritten) {
             // Arithmetic on a CPU hands the NaN's bits on.
             verdict.detail = fmt::format("{} was not written, or read before; {} are wrong {}", element, share, run);
@@ -462,9 +465,11 @@ Verdict Verifier::State::judge(const Findings& found, int content, double run_al
             verdict.detail = fmt::format("{} = {:.9g} breaks the error bound, worst {:.3g} times over; {} do {}", element, value,
                                          verdict.error_ratio, share, run);
         } else {
-            verdict.detail = fmt::format(
-                "{} = {:.9g}, expected {:.9g}; {} differ {}", element, value,
-                expected_of(batch, row, column, content, run_alpha * sum[0] + run_beta * before, run_alpha * sum[1]), share, run);
+            const double x = format_of(problem.type_c).is_integer
+                                 ? decoded(problem.type_c, wrapped_sum(run_alpha, sum[0], run_beta, before))
+                                 : run_alpha * sum[0] + run_beta * before;
+            verdict.detail = fmt::format("{} = {:.{}g}, expected {:.{}g}; {} differ {}", element, value, digits,
+                                         expected_of(batch, row, column, content, x, run_alpha * sum[1]), digits, share, run);
         }
         return verdict;
     }

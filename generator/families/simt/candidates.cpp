@@ -155,7 +155,7 @@ double registers_wanted(const KernelConfig& c, const KernelSignature& s) {
                (has_edges ? kEdges / 2 + kEdgesOfCopy * copied / layout.vector : 0);
     };
     constexpr int register_bytes = 4;
-    const int words = size_of(s.type_a) / register_bytes;
+    const int words = sum_bytes(s) / register_bytes;
     return words *
                (c.thread_m * c.thread_n + registers_of(simt::layout_a(c, s), c.thread_m) + registers_of(simt::layout_b(c, s), c.thread_n)) +
            kAddresses;

@@ -38,12 +38,12 @@ int accumulators(const KernelConfig& c) {
 }
 
 std::vector<Search::Candidate> candidates(const GemmProblem& p, const DeviceInfo& device) {
-    if (one_type_violation(signature_of(p))) return {};
+    if (one_type_or_bytes_violation(signature_of(p))) return {};
     const auto configs = simt_configs(p, device);
     return {configs.begin(), configs.end()};
 }
 std::vector<KernelConfig> defaults(const GemmProblem& p, const DeviceInfo& device) {
-    if (one_type_violation(signature_of(p))) return {};
+    if (one_type_or_bytes_violation(signature_of(p))) return {};
     std::vector<KernelConfig> configs = simt_configs(p, device);
     std::erase_if(configs, [&](const KernelConfig& c) { return simt_most_registers(c, main_signature(p, c), device) > kSurelyFits; });
     return configs;

@@ -113,11 +113,12 @@ struct Tile {
     double fmas;
     double reads;
     double warps;
-    ElementType type;
+    ElementType sums;
 };
 
 Tile tile_of(const KernelConfig& c, const KernelSignature& s) {
-    const int vector = kVectorBytes / size_of(s.type_a);
+    // A thread reads up to 4 elements at once.
+    const int vector = std::min(4, kVectorBytes / size_of(s.type_a));
     return {.by_tma = simt::brings_by_tma(c),
             .more_rows_than_columns = c.thread_m > c.thread_n,
             .of_twelve = c.thread_m == 12                     ? 1 - kTwelveRows
@@ -128,24 +129,24 @@ Tile tile_of(const KernelConfig& c, const KernelSignature& s) {
             .fmas = static_cast<double>(c.thread_m) * c.thread_n,
             .reads = std::ceil(static_cast<double>(c.thread_m) / vector) + std::ceil(static_cast<double>(c.thread_n) / vector),
             .warps = simt::threads(c) / 32.0,
-            .type = s.type_a};
+            .sums = sum_type(s)};
 }
 
 int registers(const KernelConfig& c, const Tile& tile, const DeviceInfo& device) {
     const bool reads_ahead = tile.a.lines_along_k || tile.b.lines_along_k;
     const double most = registers_for(device, simt::threads(c) * c.min_blocks);
-    const int words = size_of(tile.type) / kRegisterBytes;
+    const int words = size_of(tile.sums) / kRegisterBytes;
     return static_cast<int>(std::min(most, 44 + words * (1.1 * tile.fmas + 2.5 * (c.thread_m + c.thread_n) * (reads_ahead ? 2 : 1))));
 }
 
 double slots_of_fma(const Tile& tile, const DeviceInfo& device) {
     if (tile.by_tma)
-        return slots_of_warp_fma(device, tile.type) * kSlotsOfFmaWithTma * (tile.more_rows_than_columns ? kMoreRowsThanColumns : 1);
+        return slots_of_warp_fma(device, tile.sums) * kSlotsOfFmaWithTma * (tile.more_rows_than_columns ? kMoreRowsThanColumns : 1);
     const double large = tile.fmas > 64 ? kLargeThreadTile : 0;
     const double along_k = tile.a.lines_along_k && tile.b.lines_along_k   ? kBothAlongK
                            : tile.a.lines_along_k || tile.b.lines_along_k ? kOneAlongK
                                                                           : 0;
-    return slots_of_warp_fma(device, tile.type) * kSlotsOfFma * (1 + large) * (1 + along_k) * tile.of_twelve;
+    return slots_of_warp_fma(device, tile.sums) * kSlotsOfFma * (1 + large) * (1 + along_k) * tile.of_twelve;
 }
 
 double slots_of_copy(const KernelConfig& c, const simt::TileLayout& layout) {
@@ -274,7 +275,7 @@ PredictedTime simt_estimate(const Schedule& schedule, const DeviceInfo& device) 
                             : partial_results(c) > 1 ? 2.0 * sum_bytes(p) * partial_results(c) * m * n * batch
                                                      : 0;
     const double pieces = kShortPieces * (m * extra_pieces(tile.a, p.type_a) + n * extra_pieces(tile.b, p.type_a));
-    const double bytes = batch * ((m + n + pieces) * k + m * n) * size_of(p.type_a) + partials;
+    const double bytes = batch * ((m + n + pieces) * k * size_of(p.type_a) + m * n * size_of(p.type_c)) + partials;
     const PredictedTime memory = {.memory = bytes / (kInTheWay * machine.memory_bytes)};
     const PredictedTime streaming = {.memory = bytes / (kStreamed * machine.memory_bytes)};
     const double tiles = std::ceil(static_cast<double>(main.rows) / c.block_m) * std::ceil(static_cast<double>(main.columns) / c.block_n);

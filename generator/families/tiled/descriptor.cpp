@@ -16,7 +16,7 @@ using C = KernelConfig;
 
 std::vector<Search::Candidate> candidates(const GemmProblem& p, const DeviceInfo&) {
     std::vector<Search::Candidate> candidates;
-    if (one_type_violation(signature_of(p))) return candidates;
+    if (one_type_or_bytes_violation(signature_of(p))) return candidates;
     for (const int width : {32, 16, 8, 4}) {
         for (const int mode : {boundary::exact, boundary::guarded}) {
             if (mode == boundary::guarded && divides(Extent{.rows = p.m, .columns = p.n}, p.k, width, width, width)) continue;

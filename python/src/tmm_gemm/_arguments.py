@@ -9,7 +9,7 @@ from ._library import HOST, TYPES
 
 _MOST = 2**63 - 1
 _TYPE_NAMES = {"float32": "f32", "float": "f32", "fp32": "f32", "float16": "f16", "half": "f16", "fp16": "f16", "bfloat16": "bf16"}
-_TYPE_NAMES.update({"float64": "f64", "double": "f64", "fp64": "f64"})
+_TYPE_NAMES.update({"float64": "f64", "double": "f64", "fp64": "f64", "int8": "s8", "int32": "s32"})
 
 
 def _shown(value: Any) -> str:

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, Optional
 
-ELEMENT_SIZE = {"f32": 4, "f16": 2, "bf16": 2, "f64": 8}
+ELEMENT_SIZE = {"f32": 4, "f16": 2, "bf16": 2, "f64": 8, "s8": 1, "s32": 4}
+# The type of a product where it is not that of the operands.
+PRODUCT_TYPE = {"s8": "s32"}
 
 
 @dataclass
@@ -34,4 +36,4 @@ def packed_strides(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def unknown_dtype(name: str, dtype: Any) -> TypeError:
-    return TypeError(f"{name} has elements of type {dtype}; tmm multiplies float32, float16, bfloat16 and float64")
+    return TypeError(f"{name} has elements of type {dtype}; tmm multiplies float32, float16, bfloat16, float64 and int8")

@@ -41,4 +41,4 @@ def packed_copy(value: Any) -> Any:
 def empty_like(value: Any, shape: tuple[int, ...]) -> Any:
     cupy = sys.modules["cupy"]
     with cupy.cuda.Device(value.device.id):
-        return cupy.empty(shape, value.dtype)
+        return cupy.empty(shape, cupy.int32 if value.dtype == cupy.int8 else value.dtype)

@@ -41,7 +41,7 @@ class _VersionedTensor(ctypes.Structure):
 _VERSION = (1, 0)
 _READ_ONLY = 1
 _CPU, _CUDA, _CUDA_HOST, _CUDA_MANAGED = 1, 2, 3, 13
-_TYPES = {(2, 32): "f32", (2, 16): "f16", (4, 16): "bf16", (2, 64): "f64"}
+_TYPES = {(2, 32): "f32", (2, 16): "f16", (4, 16): "bf16", (2, 64): "f64", (0, 8): "s8", (0, 32): "s32"}
 
 # A library object of our own: the types that are set on its functions are not those of ctypes.pythonapi, which all packages share.
 _python = ctypes.PyDLL(None)

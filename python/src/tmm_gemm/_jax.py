@@ -33,10 +33,11 @@ def empty_like(value: Any, shape: tuple[int, ...]) -> Any:
     """Memory to write to, which `delivered` makes an array of JAX's."""
     jax = sys.modules["jax"]
     (device,) = value.devices()
+    dtype = jax.numpy.dtype("int32") if value.dtype == "int8" else value.dtype
     if device.platform == "cpu":
-        return sys.modules["numpy"].empty(shape, value.dtype)
+        return sys.modules["numpy"].empty(shape, dtype)
     # Nobody else has the array yet.
-    return jax.numpy.empty(shape, value.dtype, device=device).block_until_ready()
+    return jax.numpy.empty(shape, dtype, device=device).block_until_ready()
 
 
 def delivered(memory: Any, like: Any) -> Any:

@@ -7,8 +7,8 @@ from pathlib import Path
 HOST = -1
 ROW_MAJOR, COLUMN_MAJOR = 101, 102
 NO_TRANS, TRANS = 111, 112
-TYPES = {"f32": 0, "f16": 1, "bf16": 2, "f64": 3}
-COMPUTE_MODES = {"f32": 0, "f32_strict": 1, "tf32": 2, "f64": 3}
+TYPES = {"f32": 0, "f16": 1, "bf16": 2, "f64": 3, "s8": 4, "s32": 5}
+COMPUTE_MODES = {"f32": 0, "f32_strict": 1, "tf32": 2, "f64": 3, "s32": 4}
 
 
 class StatusError(RuntimeError):

@@ -29,7 +29,8 @@ def is_array(value: Any) -> bool:
 # NumPy makes a type's name anew each time that it is asked for.
 @functools.lru_cache(maxsize=64)
 def _type_of(dtype: Any) -> Optional[str]:
-    return {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "float64": "f64"}.get(dtype.name) if dtype.isnative else None
+    names = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "float64": "f64", "int8": "s8", "int32": "s32"}
+    return names.get(dtype.name) if dtype.isnative else None
 
 
 @functools.lru_cache(maxsize=64)
@@ -74,4 +75,5 @@ def packed_copy(value: Any) -> Any:
 
 
 def empty_like(value: Any, shape: tuple[int, ...]) -> Any:
-    return sys.modules["numpy"].empty(shape, value.dtype)
+    numpy = sys.modules["numpy"]
+    return numpy.empty(shape, numpy.int32 if value.dtype == numpy.int8 else value.dtype)

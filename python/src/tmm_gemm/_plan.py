@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Optional, Union
 
 from . import _arguments, _arrays, _library, _overlap
-from ._array import Array, packed_strides
+from ._array import PRODUCT_TYPE, Array, packed_strides
 from ._epilogue import BIAS_TYPES, bias_vector, check_operands, epilogue_of, parameter_values
 from ._handles import handles
 from ._library import Args, check, library
@@ -60,7 +60,7 @@ class Plan:
         m, n, k, batch = (_arguments.whole(size, name) for size, name in ((m, "m"), (n, "n"), (k, "k"), (batch, "batch")))
         _arguments.word(ops, "ops", ("nn", "nt", "tn", "tt"))
         self.dtype = _arguments.element_type(dtype, "dtype")
-        self.ctype = self.dtype if ctype is None else _arguments.element_type(ctype, "ctype")
+        self.ctype = PRODUCT_TYPE.get(self.dtype, self.dtype) if ctype is None else _arguments.element_type(ctype, "ctype")
         self.bias_type = self.ctype if bias_type is None else _arguments.element_type(bias_type, "bias_type")
         self._epilogue = epilogue_of(epilogue, expression, False, False)
         if self.bias_type not in BIAS_TYPES and self._epilogue.bias:

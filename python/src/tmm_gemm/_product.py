@@ -21,6 +21,10 @@ def _op(transposed: bool) -> int:
 
 def scalar(value: float, dtype: str) -> Any:
     """A host value in the compute type."""
+    if dtype == "s8":
+        if not value.is_integer() or not -(2**31) <= value < 2**31:
+            raise ValueError(f"alpha or beta is {value}; for products of int8 both are whole numbers of 32 bits")
+        return ctypes.c_int32(int(value))
     return ctypes.c_double(value) if dtype == "f64" else ctypes.c_float(value)
 
 
@@ -32,7 +36,7 @@ def _alignment(*addresses: int) -> int:
 
 
 def compute_mode(compute: Optional[str], dtype: str) -> int:
-    mode = compute or ("f64" if dtype == "f64" else "f32")
+    mode = compute or {"f64": "f64", "s8": "s32"}.get(dtype, "f32")
     return _library.COMPUTE_MODES[_arguments.word(mode, "compute", list(_library.COMPUTE_MODES))]
 
 
@@ -80,7 +84,8 @@ def matmul(
 
     Shapes go together as in numpy.matmul. Arrays of NumPy are multiplied on the emulated device, which is right but slow; CUDA arrays
     (PyTorch, CuPy, JAX, whatever has __dlpack__) on their own GPU, on the stream that their library uses now. out, where it is given, is
-    written to and returned; it must share no memory with another operand. Its type is that of a and b, or float32 for 16-bit operands.
+    written to and returned; it must share no memory with another operand. Its type is that of a and b, or float32 for 16-bit operands; of int8
+    it is int32, in which sums wrap around.
 
     epilogue: words of a shapes file, such as "relu", "bias+gelu" or "bias_rows+silu+residual": f(x) = activation(x + bias) + residual.
     "swiglu" is a gate: of a product of 2 n columns the result has silu(the first n) * (the last n), and a bias has 2 n elements;

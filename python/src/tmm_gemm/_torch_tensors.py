@@ -53,7 +53,8 @@ def _address(value: Any, name: str) -> int:
 def view(value: Any, name: str) -> Array:
     torch = sys.modules["torch"]
     _check_kind(value, name)
-    dtype = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16", torch.float64: "f64"}.get(value.dtype)
+    names = {torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16", torch.float64: "f64", torch.int8: "s8", torch.int32: "s32"}
+    dtype = names.get(value.dtype)
     if dtype is None:
         raise unknown_dtype(name, value.dtype)
     if value.is_neg():
@@ -107,4 +108,5 @@ def packed_copy(value: Any) -> Any:
 
 
 def empty_like(value: Any, shape: tuple[int, ...]) -> Any:
-    return value.new_empty(shape)
+    torch = sys.modules["torch"]
+    return value.new_empty(shape, dtype=torch.int32 if value.dtype == torch.int8 else value.dtype)

@@ -11,11 +11,11 @@
  *
  * Pointers. a, b, c, bias, residual, workspaces and prepared operands point to memory of the handle's device; for a handle on
  * TMM_DEVICE_HOST that is the process's own memory. Any pointer that is a multiple of its element's size works; multiples of 16 bytes are
- * fastest. alpha and beta stand in host memory, in the compute type: float for every mode but TMM_COMPUTE_F64. They are read before the
- * call returns. C must not overlap anything else that a call is given. A call in which it meets a, b, bias or the
- * residual is refused (TMM_STATUS_OVERLAP), but for layouts with which that would take long to see; the result is then undefined, as it is
- * where C overlaps a workspace or a prepared operand. tmmHostSgemm and tmmHostDgemm copy first. Nothing outside the m x n elements of C is
- * written.
+ * fastest. alpha and beta stand in host memory, in the compute type: double for TMM_COMPUTE_F64, int32_t for TMM_COMPUTE_S32, float for
+ * every other mode. They are read before the call returns. C must not overlap anything else that a call is given. A call in which it meets
+ * a, b, bias or the residual is refused (TMM_STATUS_OVERLAP), but for layouts with which that would take long to see; the result is then
+ * undefined, as it is where C overlaps a workspace or a prepared operand. tmmHostSgemm and tmmHostDgemm copy first. Nothing outside the
+ * m x n elements of C is written.
  *
  * Edges. beta = 0 assigns C without reading it, so NaN there does not spread. alpha = 0 or k = 0 gives beta * C; a and b are not
  * read and may be null. m = 0, n = 0 or batch = 0 does nothing, and no pointer is needed. NaN and Inf in A and B come out where
@@ -152,17 +152,19 @@ typedef enum tmmOperation TMM_INT_ENUM {
 /* The operands of a product, as the caller's problem names them whatever its layout. */
 typedef enum tmmOperand TMM_INT_ENUM { TMM_OPERAND_A = 0, TMM_OPERAND_B = 1 } tmmOperand_t;
 
-/* Elements. This version has kernels for A and B of one type, TMM_F32, TMM_F16 or TMM_BF16, and C of that type or TMM_F32, and for all of
- * TMM_F64, whose epilogues are computed in FP64 and have no expression; other combinations give TMM_STATUS_UNSUPPORTED_TYPE. TMM_F16 is
- * IEEE's binary16, TMM_BF16 the upper half of a float. Products of 16-bit elements are summed in FP32, and what comes out is rounded once
- * to the type of C, to the nearest, ties to even. */
-typedef enum tmmType TMM_INT_ENUM { TMM_F32 = 0, TMM_F16 = 1, TMM_BF16 = 2, TMM_F64 = 3 } tmmType_t;
+/* Elements. This version has kernels for A and B of one type, TMM_F32, TMM_F16 or TMM_BF16, and C of that type or TMM_F32, for all of
+ * TMM_F64, whose epilogues are computed in FP64 and have no expression, and for A and B of TMM_S8 and C of TMM_S32, without an epilogue;
+ * other combinations give TMM_STATUS_UNSUPPORTED_TYPE. TMM_F16 is IEEE's binary16, TMM_BF16 the upper half of a float, TMM_S8 and TMM_S32
+ * are int8_t and int32_t. Products of 16-bit elements are summed in FP32, and what comes out is rounded once to the type of C, to the
+ * nearest, ties to even. Products of TMM_S8 are summed exactly, and results that do not fit 32 bits wrap around, modulo 2^32. */
+typedef enum tmmType TMM_INT_ENUM { TMM_F32 = 0, TMM_F16 = 1, TMM_BF16 = 2, TMM_F64 = 3, TMM_S8 = 4, TMM_S32 = 5 } tmmType_t;
 
 /* What the result promises. As accurate as a loop of FP32 FMAs over k in order means: of errors relative to |A| |B|, over random inputs of
  * ten families, the root of the mean square is at most 1.125 times the loop's, the largest of 256 elements on average at most 1.25 times,
  * and no element is twice as far off as any of the loop's (docs/accuracy.md; tmm-bench --accuracy measures it).
  *
- * This version has kernels for the first three with FP32 operands, for the first with 16-bit ones, for the last with FP64 ones.
+ * This version has kernels for the first three with FP32 operands, for the first with 16-bit ones, for TMM_COMPUTE_F64
+ * with FP64 ones and for TMM_COMPUTE_S32 with TMM_S8.
  * TMM_COMPUTE_TF32 lets tensor cores multiply operands rounded to TF32, which has a float's sign and exponent and 10 of its 23 bits of
  * fraction: to the nearest, ties to even, so by at most 2^-11 of a normal number. Numbers beyond the largest of TF32 become infinite,
  * infinities and NaNs stay. The products are summed in FP32. Where this version has no such kernels, on other GPUs than Hopper and on
@@ -171,7 +173,8 @@ typedef enum tmmCompute TMM_INT_ENUM {
     TMM_COMPUTE_F32 = 0,        /* as accurate as a loop of FP32 FMAs, by whatever unit; the mode of 16-bit operands */
     TMM_COMPUTE_F32_STRICT = 1, /* FP32 FMAs only */
     TMM_COMPUTE_TF32 = 2,       /* FP32 operands may be rounded to TF32, to nearest */
-    TMM_COMPUTE_F64 = 3         /* as accurate as a loop of FP64 FMAs; the mode of TMM_F64, with alpha and beta of type double */
+    TMM_COMPUTE_F64 = 3,        /* as accurate as a loop of FP64 FMAs; the mode of TMM_F64, with alpha and beta of type double */
+    TMM_COMPUTE_S32 = 4         /* exact modulo 2^32; the mode of TMM_S8, with alpha and beta of type int32_t */
 } tmmCompute_t;
 
 /* What is done to x = alpha * op(A) * op(B) + beta * C, in FP32, before it is rounded to an element of C:

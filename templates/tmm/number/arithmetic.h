@@ -9,7 +9,8 @@ namespace tmm {
 
 using u64 = unsigned long long;
 
-// A binary floating-point format with subnormal numbers, infinities and NaNs, as IEEE 754 lays them out.
+// A binary floating-point format with subnormal numbers, infinities and NaNs, as IEEE 754 lays them out, or whole numbers in two's
+// complement, which have neither an exponent nor infinities.
 struct NumberFormat {
     int bytes;
     // Binary digits of the significand, the leading one included: whole numbers up to 2^digits are exact.
@@ -17,15 +18,18 @@ struct NumberFormat {
     // The exponent of the smallest normal number.
     int least_exponent;
     // Quiet NaNs that no arithmetic gives. poison lies between and around elements, and unwritten in elements that a kernel has to write.
+    // Whole numbers have no such values: there they are values that tests and measurements do not have.
     u64 poison;
     u64 unwritten;
+    bool is_integer = false;
 
     constexpr int fraction_bits() const { return digits - 1; }
     constexpr int exponent_bits() const { return 8 * bytes - digits; }
     // All ones: infinities and NaNs have this exponent.
     constexpr u64 exponent_mask() const { return ((u64{1} << exponent_bits()) - 1) << fraction_bits(); }
     constexpr u64 sign_mask() const { return u64{1} << (8 * bytes - 1); }
-    constexpr bool is_finite(u64 bits) const { return (bits & exponent_mask()) != exponent_mask(); }
+    // Whether arithmetic gives the number, and no infinity or NaN: a whole number that has been written.
+    constexpr bool is_finite(u64 bits) const { return is_integer ? bits != unwritten : (bits & exponent_mask()) != exponent_mask(); }
 };
 
 // 2^exponent, which is a normal number.
@@ -46,6 +50,8 @@ constexpr NumberFormat format_of(ElementType type) {
         case ElementType::f32: return {4, 24, -126, 0x7ff5a5a5u, 0x7fc0deadu};
         case ElementType::f16: return {2, 11, -14, 0x7fe5u, 0x7fd9u};
         case ElementType::bf16: return {2, 8, -126, 0x7fe5u, 0x7fd9u};
+        case ElementType::s8: return {1, 7, 0, 0xa5u, 0x80u, true};
+        case ElementType::s32: return {4, 31, 0, 0x85a5a5a5u, 0x8badbeefu, true};
         case ElementType::f64: break;
     }
     return {8, 53, -1022, 0x7ffda5a5a5a5a5a5ull, 0x7ff8deaddeaddeadull};
@@ -80,7 +86,7 @@ struct Arithmetic {
 
 constexpr Arithmetic arithmetic_of(ElementType a, ElementType b, ElementType c, ComputeMode compute) {
     const bool wide = compute == ComputeMode::f64;
-    const ElementType accumulator = wide ? ElementType::f64 : ElementType::f32;
+    const ElementType accumulator = wide ? ElementType::f64 : compute == ComputeMode::s32 ? ElementType::s32 : ElementType::f32;
     const int digits = format_of(a).digits;
     constexpr int tf32_digits = 11;
     return {.a = a,
@@ -122,7 +128,7 @@ constexpr KernelSignature partial_result_of(KernelSignature s) {
 
 // Do multiply_add (number.cuh) and sums of its type keep the mode's promise?
 constexpr bool computes_by_fma(const KernelSignature& s) {
-    return computes_by_floats(s) || s.compute == ComputeMode::f64;
+    return computes_by_floats(s) || s.compute == ComputeMode::f64 || s.compute == ComputeMode::s32;
 }
 
 // Do families on CUDA cores hold sums of the signature's type, be it in this mode or in another?
@@ -130,28 +136,47 @@ constexpr bool holds_sums(const KernelSignature& s) {
     return sum_type(s) == ElementType::f32 || computes_by_fma(s);
 }
 
-// Why a caller's expression can't be applied; null where it can, or where there is none.
-constexpr const char* expression_violation(const KernelSignature& s) {
-    return s.epilogue == Epilogue::custom && sum_type(s) == ElementType::f64 ? "expressions are computed in floats" : nullptr;
+// Do elements of the type become numbers of the sums' type when they are multiplied?
+constexpr bool converts_to_sums(ElementType type, const KernelSignature& s) {
+    if (sum_type(s) == ElementType::s32) return type == ElementType::s8;
+    return type == sum_type(s) || is_16_bit(type);
+}
+
+// Why an epilogue can't be applied; null where it can, or where there is none.
+constexpr const char* epilogue_violation(const KernelSignature& s) {
+    if (s.epilogue == Epilogue::custom && sum_type(s) == ElementType::f64) return "expressions are computed in floats";
+    if (s.epilogue != Epilogue::none && sum_type(s) == ElementType::s32)
+        return "the family applies no epilogue to sums of s8: bias, activation, residual and expressions are computed in floats";
+    return nullptr;
 }
 
 // Why a family that turns each element of A and B into a number of the sums' type can't serve the types; null where it can.
 constexpr const char* converted_types_violation(const KernelSignature& s) {
-    if (!is_16_bit(s.type_a) && (s.type_a != sum_type(s) || !holds_sums(s))) return "the family multiplies f32, f16, bf16 and f64";
-    if (const char* violation = expression_violation(s)) return violation;
+    if (!converts_to_sums(s.type_a, s) || !holds_sums(s)) return "the family multiplies f32, f16, bf16, f64 and s8";
+    if (const char* violation = epilogue_violation(s)) return violation;
     if (s.type_b != s.type_a) return "the family takes A and B of one type";
-    if (s.type_c != s.type_a && s.type_c != sum_type(s)) return "the family's C has the type of A and B, or f32";
+    if (s.type_c != sum_type(s) && (s.type_c != s.type_a || s.type_a == ElementType::s8))
+        return "the family's C has the type of A and B, or f32; of products of s8 it is s32";
     if (!computes_by_fma(s)) return "the family computes in f32";
     return nullptr;
+}
+
+// The same for a step that adds up sums: its operands have C's type.
+constexpr const char* summed_types_violation(const KernelSignature& s) {
+    return s.type_a == ElementType::s32 && s.type_c == s.type_a ? epilogue_violation(s) : converted_types_violation(s);
 }
 
 // Why a family whose elements and sums are of one type can't serve the types; null where it can.
 constexpr const char* one_type_violation(const KernelSignature& s) {
     const bool is_one_type = s.type_a == sum_type(s) && s.type_b == sum_type(s) && s.type_c == sum_type(s);
-    if (!is_one_type || !holds_sums(s)) return "the family multiplies f32 into f32, and f64 into f64";
-    if (const char* violation = expression_violation(s)) return violation;
+    if (!is_one_type || !holds_sums(s) || s.type_a == ElementType::s32) return "the family multiplies f32 into f32, and f64 into f64";
+    if (const char* violation = epilogue_violation(s)) return violation;
     if (!computes_by_fma(s)) return "the family computes in f32";
     return nullptr;
+}
+// The same for a family that multiplies bytes as well, which become sums when they are multiplied.
+constexpr const char* one_type_or_bytes_violation(const KernelSignature& s) {
+    return s.type_a == ElementType::s8 ? converted_types_violation(s) : one_type_violation(s);
 }
 
 }  // namespace tmm

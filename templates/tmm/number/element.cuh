@@ -32,6 +32,15 @@ template <>
 struct ElementOf<ElementType::f64> {
     using Type = double;
 };
+template <>
+struct ElementOf<ElementType::s8> {
+    using Type = signed char;
+};
+// Sums of whole numbers wrap around, which unsigned arithmetic does by definition: the bits are those of two's complement.
+template <>
+struct ElementOf<ElementType::s32> {
+    using Type = unsigned;
+};
 template <ElementType type>
 using Element = typename ElementOf<type>::Type;
 

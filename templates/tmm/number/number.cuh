@@ -34,11 +34,20 @@ using SumOf = typename NumberOf<Kernel>::Sum;
 template <class Kernel>
 using ScalarOf = typename NumberOf<Kernel>::Scalar;
 
+// Sums of whole numbers are held in this type (element.cuh).
+template <class T>
+constexpr bool is_wrapping = false;
+template <>
+constexpr bool is_wrapping<unsigned> = true;
+
 // An element, or a number of another type, as a number that is computed with.
 template <class To, class From>
 __device__ inline To to_number(From value) {
     if constexpr (is_16_bit_element<From>)
         return static_cast<To>(to_float(value));
+    else if constexpr (is_wrapping<To> != is_wrapping<From>)
+        // A negative number is no unsigned one, but its bits are.
+        return static_cast<To>(static_cast<int>(value));
     else
         return static_cast<To>(value);
 }
@@ -49,7 +58,7 @@ __device__ inline To to_element(From value) {
     if constexpr (is_16_bit_element<To>)
         return from_float<To>(static_cast<float>(value));
     else
-        return static_cast<To>(value);
+        return to_number<To>(value);
 }
 
 // a * b + sum, rounded once.
@@ -58,6 +67,10 @@ __device__ inline float multiply_add(float a, float b, float sum) {
 }
 __device__ inline double multiply_add(double a, double b, double sum) {
     return fma(a, b, sum);
+}
+// The same modulo 2^32.
+__device__ inline unsigned multiply_add(unsigned a, unsigned b, unsigned sum) {
+    return a * b + sum;
 }
 
 }  // namespace tmm

@@ -41,7 +41,7 @@ using OutputScalars = Scalars<ScalarOf<Kernel>>;
 template <class Kernel>
 __device__ inline OutputScalars<Kernel> output_scalars(const GemmArgs& args) {
     if constexpr (is_gate(Kernel::signature.activation)) return {1, 0};
-    return {static_cast<ScalarOf<Kernel>>(args.alpha), static_cast<ScalarOf<Kernel>>(args.beta)};
+    return {to_number<ScalarOf<Kernel>>(args.alpha), to_number<ScalarOf<Kernel>>(args.beta)};
 }
 
 // What becomes of the sums of C, or of a tile of it, whose first row and column are `origin`. target: the signature that results have,
@@ -225,7 +225,8 @@ __device__ inline Output<Kernel, is_partial<Kernel>> output_of(const GemmArgs& a
     constexpr bool partial = is_partial<Kernel>;
     using C = typename Output<Kernel, partial>::C;
     const i64 ld = partial ? workspace_ld(args.n) : args.ldc;
-    const OutputScalars<Kernel> scalars = partial ? OutputScalars<Kernel>{.alpha = factor, .beta = 0} : output_scalars<Kernel>(args);
+    const OutputScalars<Kernel> scalars =
+        partial ? OutputScalars<Kernel>{.alpha = to_number<ScalarOf<Kernel>>(factor), .beta = 0} : output_scalars<Kernel>(args);
     const i64 rows = rows_of_c<Kernel>(args);
     const i64 columns = columns_of_c<Kernel>(args);
     const i64 part = number_of_part<Kernel>(args, batch, split);

@@ -7,8 +7,8 @@ namespace tmm {
 using i64 = long long;
 
 // Values are stored in databases, so that new ones are only appended.
-enum class ElementType : int { f32 = 0, f16 = 1, bf16 = 2, f64 = 3 };
-enum class ComputeMode : int { f32 = 0, f32_strict = 1, tf32 = 2, f64 = 3 };
+enum class ElementType : int { f32 = 0, f16 = 1, bf16 = 2, f64 = 3, s8 = 4, s32 = 5 };
+enum class ComputeMode : int { f32 = 0, f32_strict = 1, tf32 = 2, f64 = 3, s32 = 4 };
 enum class Operation : int { none = 0, transpose = 1 };
 // What an epilogue amounts to: a bias or a residual alone, an activation with or without these, or an expression of the caller's.
 enum class Epilogue : int { none = 0, bias = 1, activation = 2, custom = 3 };
@@ -20,7 +20,9 @@ enum class BiasAxis : int { none = 0, columns = 1, rows = 2 };
 
 constexpr int size_of(ElementType type) {
     switch (type) {
-        case ElementType::f32: return 4;
+        case ElementType::s8: return 1;
+        case ElementType::f32:
+        case ElementType::s32: return 4;
         case ElementType::f16:
         case ElementType::bf16: return 2;
         case ElementType::f64: return 8;

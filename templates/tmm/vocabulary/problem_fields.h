@@ -6,8 +6,8 @@
 
 namespace tmm {
 
-inline constexpr const char* kElementTypeNames[] = {"f32", "f16", "bf16", "f64"};
-inline constexpr const char* kComputeModeNames[] = {"f32", "f32_strict", "tf32", "f64"};
+inline constexpr const char* kElementTypeNames[] = {"f32", "f16", "bf16", "f64", "s8", "s32"};
+inline constexpr const char* kComputeModeNames[] = {"f32", "f32_strict", "tf32", "f64", "s32"};
 inline constexpr const char* kOperationNames[] = {"n", "t"};
 inline constexpr const char* kEpilogueNames[] = {"none", "bias", "activation", "custom"};
 inline constexpr const char* kActivationNames[] = {"none", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "swiglu", "swiglu_rows"};
@@ -77,7 +77,12 @@ struct ProblemField {
 
 // What operands of the type are computed in unless something else is said.
 constexpr ComputeMode default_compute(ElementType type) {
+    if (type == ElementType::s8 || type == ElementType::s32) return ComputeMode::s32;
     return type == ElementType::f64 ? ComputeMode::f64 : ComputeMode::f32;
+}
+// The type of C unless something else is said: that of A, but bytes are too narrow for their sums.
+constexpr ElementType default_type_c(ElementType type_a) {
+    return type_a == ElementType::s8 ? ElementType::s32 : type_a;
 }
 
 namespace problem_field {
@@ -135,6 +140,9 @@ constexpr ProblemField promise(ProblemField field) {
 
 constexpr i64 type_of_a(const GemmProblem& p) {
     return static_cast<i64>(p.type_a);
+}
+constexpr i64 type_of_c(const GemmProblem& p) {
+    return static_cast<i64>(default_type_c(p.type_a));
 }
 constexpr i64 mode_of_a(const GemmProblem& p) {
     return static_cast<i64>(default_compute(p.type_a));
@@ -194,7 +202,7 @@ inline constexpr ProblemField kProblemFields[] = {
     problem_field::number<&GemmProblem::batch>("batch", "batch", 6, problem_field::kSize),
     problem_field::named<&GemmProblem::type_a>("type_a", "dtype", 1, kElementTypes),
     problem_field::named<&GemmProblem::type_b>("type_b", "btype", 2, kElementTypes, problem_field::type_of_a),
-    problem_field::named<&GemmProblem::type_c>("type_c", "ctype", 3, kElementTypes, problem_field::type_of_a),
+    problem_field::named<&GemmProblem::type_c>("type_c", "ctype", 3, kElementTypes, problem_field::type_of_c),
     problem_field::promise(problem_field::named<&GemmProblem::compute>("compute", "compute", 4, kComputeModes, problem_field::mode_of_a)),
     problem_field::named<&GemmProblem::op_a>("op_a", "ops", 5, kOperations),
     problem_field::named<&GemmProblem::op_b>("op_b", "ops", 5, kOperations),

@@ -54,8 +54,9 @@ std::int64_t leading_dimension(std::int64_t columns, int kind, int align_element
     return kind == 0 ? aligned : kind == 1 ? aligned + align_elements : aligned + 1;
 }
 
-// types: of A and B, and of C; narrow stands for f16 and bf16 in turn, tf32 for floats that may be rounded to it.
-enum class Types { floats, narrow, narrow_to_float, tf32, doubles };
+// types: of A and B, and of C; narrow stands for f16 and bf16 in turn, tf32 for floats that may be rounded to it, bytes for
+// s8, whose C is s32.
+enum class Types { floats, narrow, narrow_to_float, tf32, doubles, bytes };
 struct Family {
     int family;
     int boundary;
@@ -70,6 +71,13 @@ constexpr std::array kFamilies = {
     Family{family::simt, boundary::peeled, Types::doubles},
     Family{family::simt, boundary::exact, Types::doubles},
     Family{family::gemv, boundary::peeled, Types::doubles},
+    Family{family::naive, boundary::guarded, Types::bytes},
+    Family{family::tiled, boundary::guarded, Types::bytes},
+    Family{family::simt, boundary::exact, Types::bytes},
+    Family{family::simt, boundary::guarded, Types::bytes},
+    Family{family::simt, boundary::peeled, Types::bytes},
+    Family{family::gemv, boundary::guarded, Types::bytes},
+    Family{family::gemv, boundary::peeled, Types::bytes},
     Family{family::tiled, boundary::exact},
     Family{family::tiled, boundary::guarded},
     Family{family::simt, boundary::exact},
@@ -140,7 +148,7 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
             if (c.split_k == 1 && c.slice_k == 1) c.stream_k = draw.below(2);
             c.raster = draw.of(std::array{0, 0, 1, 2, 8});
             c.min_blocks = 1;
-            c.pack_ab = draw.of(std::array{0, 0, 1, 2, 3});
+            c.pack_ab = family.types == Types::bytes ? 0 : draw.of(std::array{0, 0, 1, 2, 3});
             c.trim = draw.of(std::array{0, 0, 1});
             if (family.by_tma) {
                 c.async_copy = 3;
@@ -224,6 +232,7 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
             c.block_k = draw.of(std::array{16, 32, 64, 128, 256});
             c.vector_width = family.types == Types::doubles  ? draw.of(std::array{1, 2})
                              : family.types == Types::floats ? draw.of(std::array{1, 2, 4})
+                             : family.types == Types::bytes  ? draw.of(std::array{1, 2, 4, 8, 16, 16})
                                                              : draw.of(std::array{1, 2, 4, 8, 8});
             c.stages = 1 + draw.below(3);
             c.split_k = draw.of(std::array{1, 1, 2, 5, 16});
@@ -255,8 +264,11 @@ GemmProblem make_problem(const KernelConfig& c, ElementType type, ElementType ty
     p.op_a = ops & 2 ? Operation::transpose : Operation::none;
     p.op_b = ops & 1 ? Operation::transpose : Operation::none;
     constexpr std::array kAlignmentsOf16Bit = {2, 8, 16};
-    p.alignment =
-        is_16_bit(type) ? kAlignmentsOf16Bit[static_cast<std::size_t>(layout[alignment])] : std::max(4 << layout[alignment], size_of(type));
+    constexpr std::array kAlignmentsOfBytes = {1, 4, 16};
+    const auto kind = static_cast<std::size_t>(layout[alignment]);
+    p.alignment = size_of(type) == 1 ? kAlignmentsOfBytes[kind]
+                  : is_16_bit(type)  ? kAlignmentsOf16Bit[kind]
+                                     : std::max(4 << layout[alignment], size_of(type));
     const auto elements = [&](ElementType of) { return std::max(1, p.alignment / size_of(of)); };
     p.lda = leading_dimension(stored_columns_a(p), layout[pad_a], elements(type));
     p.ldb = leading_dimension(stored_columns_b(p), layout[pad_b], elements(type));
@@ -346,11 +358,13 @@ std::vector<Sample> sample_configs(const SamplerOptions& options, const DeviceIn
         // Neighbours in the list and in time have different types.
         const ElementType narrow = (i + round) % 2 == 0 ? ElementType::f16 : ElementType::bf16;
         const bool doubles = family.types == Types::doubles;
+        const bool bytes = family.types == Types::bytes;
         const ElementType type = doubles                                                        ? ElementType::f64
+                                 : bytes                                                        ? ElementType::s8
                                  : family.types == Types::floats || family.types == Types::tf32 ? ElementType::f32
                                                                                                 : narrow;
-        const ComputeMode compute = doubles ? ComputeMode::f64 : family.types == Types::tf32 ? ComputeMode::tf32 : ComputeMode::f32;
-        const ElementType type_c = family.types == Types::narrow_to_float ? ElementType::f32 : type;
+        const ComputeMode compute = family.types == Types::tf32 ? ComputeMode::tf32 : default_compute(type);
+        const ElementType type_c = family.types == Types::narrow_to_float ? ElementType::f32 : default_type_c(type);
         std::vector<int> layout = rows[next_row++ % rows.size()];
         if (skinny) {
             layout[alignment] = kLevels[alignment] - 1;
@@ -364,7 +378,7 @@ std::vector<Sample> sample_configs(const SamplerOptions& options, const DeviceIn
             std::vector<int> shape = layout;
             for (int j = 0; j < options.problems_per_config; ++j) {
                 GemmProblem problem = make_problem(sample.config, type, type_c, compute, ops, shape, layout);
-                add_epilogue(problem, i, layout[pad_a]);
+                if (!bytes) add_epilogue(problem, i, layout[pad_a]);
                 if (!why_invalid(problem, sample.config, device)) sample.problems.push_back(problem);
                 shape = {draw.below(6), draw.below(6), draw.below(6)};
             }

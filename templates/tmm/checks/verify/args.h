@@ -10,7 +10,7 @@ namespace tmm {
 // The contents of a matrix's elements.
 namespace contents {
 inline constexpr int integers = 0;   // -2 to 2: products and sums are exact, in tf32 and bf16 too
-inline constexpr int normal = 1;     // close to standard normal, rounded to the matrix's type
+inline constexpr int normal = 1;     // close to standard normal, rounded to the matrix's type; where that is of integers, all of s8's
 inline constexpr int unwritten = 2;  // what marks elements that are not written, everywhere
 // 1 or 2 less the last bit of a float: next to a number of TF32, and beyond the middle to the one before it. Rounding to the nearest
 // changes such an element by 2^-24 of itself, cutting it off by 2^-11. All are positive, so that results lose the same share whatever K is.
@@ -41,6 +41,11 @@ constexpr i64 rounded(i64 value, int bits) {
 // multiples of 2^-22 below 8 have no more digits than f16 holds, subnormal or not, once they are rounded to its significand. A double has
 // 28 digits more behind these, so that its products and sums are rounded.
 constexpr double normal_value(ElementType type, u64 seed, u64 counter) {
+    // All bytes are as likely, and C's whole numbers have room for what is added to them.
+    if (format_of(type).is_integer) {
+        const int digits = type == ElementType::s8 ? 8 : 24;
+        return static_cast<double>(static_cast<i64>(random_bits(seed, counter) >> (64 - digits)) - (i64{1} << (digits - 1)));
+    }
     i64 sum = 0;
     for (u64 i = 0; i < 4; ++i) {
         const u64 bits = random_bits(seed, counter * 4 + i);
@@ -200,7 +205,8 @@ struct CompareEpilogue {
 
 // Compares C with epilogue(alpha * sum + beta * C0), where C0 is what content and seed made C hold. bound_factor 0: they must be equal once
 // rounded to the type of C, unless the epilogue leaves the whole numbers; otherwise |error| <= bound_factor * (|alpha| magnitude + |beta|
-// |C0|) before the epilogue, which adds its own (epilogue.h), as rounding does where C is narrower than the sums. Indices count
+// |C0|) before the epilogue, which adds its own (epilogue.h), as rounding does where C is narrower than the sums. Sums of integers must
+// be equal modulo 2^32 whatever the factor. Indices count
 // [batch][row][n]; with a gate the sums are [batch][row][2 n], or [batch][2 rows][n] where it takes rows: the gate's of all rows first.
 struct CompareArgs {
     ElementType type = ElementType::f32;
@@ -229,5 +235,11 @@ struct CompareArgs {
     CompareEpilogue epilogue = {};
     Finding* finding = nullptr;
 };
+
+// The bits of alpha * sum + beta * before, modulo 2^32, of whole numbers that doubles hold.
+constexpr unsigned wrapped_sum(double alpha, double sum, double beta, double before) {
+    const auto bits = [](double x) { return static_cast<unsigned>(static_cast<i64>(x)); };
+    return bits(alpha) * bits(sum) + bits(beta) * bits(before);
+}
 
 }  // namespace tmm

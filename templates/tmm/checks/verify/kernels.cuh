@@ -29,6 +29,13 @@ __device__ inline unsigned bits_of(Bfloat16 value) {
     return value.bits;
 }
 
+__device__ inline unsigned bits_of(unsigned value) {
+    return value;
+}
+__device__ inline unsigned bits_of(signed char value) {
+    return static_cast<unsigned char>(value);
+}
+
 // Calls body, which depends on a type, with a value of that type.
 template <class Body>
 __device__ inline auto with_type(ElementType type, const Body& body) {
@@ -36,6 +43,8 @@ __device__ inline auto with_type(ElementType type, const Body& body) {
         case ElementType::f16: return body(Half{});
         case ElementType::bf16: return body(Bfloat16{});
         case ElementType::f64: return body(double{});
+        case ElementType::s8: return body(static_cast<signed char>(0));
+        case ElementType::s32: return body(0u);
         case ElementType::f32: break;
     }
     return body(float{});
@@ -44,6 +53,7 @@ __device__ inline auto with_type(ElementType type, const Body& body) {
 // A word of a buffer, or an element of a matrix, by its bits.
 __device__ inline u64 load_bits(const NumberFormat& format, const void* words, i64 index) {
     switch (format.bytes) {
+        case 1: return static_cast<const unsigned char*>(words)[index];
         case 2: return static_cast<const unsigned short*>(words)[index];
         case 4: return static_cast<const unsigned*>(words)[index];
         default: return static_cast<const u64*>(words)[index];
@@ -51,6 +61,7 @@ __device__ inline u64 load_bits(const NumberFormat& format, const void* words, i
 }
 __device__ inline void store_bits(const NumberFormat& format, void* words, i64 index, u64 bits) {
     switch (format.bytes) {
+        case 1: static_cast<unsigned char*>(words)[index] = static_cast<unsigned char>(bits); break;
         case 2: static_cast<unsigned short*>(words)[index] = static_cast<unsigned short>(bits); break;
         case 4: static_cast<unsigned*>(words)[index] = static_cast<unsigned>(bits); break;
         default: static_cast<u64*>(words)[index] = bits;
@@ -250,7 +261,9 @@ __device__ inline void compare(const CompareArgs& args) {
         // Where nothing follows the sum, what it lacks counts as well.
         const double lost = activation == Activation::none && !args.epilogue.residual ? exact.lost : 0.0;
         bool good;
-        if (args.bound_factor == 0 && keeps_integers(activation)) {
+        if (format.is_integer) {
+            good = load_bits(format, args.c, offset) == wrapped_sum(args.alpha, args.sum[sum], args.beta, before);
+        } else if (args.bound_factor == 0 && keeps_integers(activation)) {
             good = value == rounded_to(args.type, expected);
         } else {
             // Sums of small whole numbers are exact.

@@ -25,7 +25,7 @@ constexpr bool many_along_k(const KernelConfig& c, const KernelSignature& s) {
 // Do so many neighbours of elements that start anywhere come in the chunks of 16 bytes that hold them (kernel.cuh)? Then an access would
 // bring as many, were they aligned.
 constexpr bool comes_in_chunks(const KernelConfig& c, ElementType type, int alignment, int neighbours) {
-    return alignment < 16 && size_of(type) <= 4 && neighbours * size_of(type) == 16 && c.vector_width == neighbours;
+    return alignment < 16 && (size_of(type) == 4 || is_16_bit(type)) && neighbours * size_of(type) == 16 && c.vector_width == neighbours;
 }
 
 // Does the kernel compute a strip of C that another kernel of its plan leaves, and does it run at the same time as that kernel?
@@ -51,20 +51,24 @@ constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
     return shared_tile_bytes(sum_type(s), partial_sums(c, s) * c.block_m * c.block_n);
 }
 
+// Do so many neighbours make one access, or four elements?
+constexpr bool can_be_neighbours(int elements, ElementType type) {
+    const int widest = 16 / size_of(type) > 4 ? 16 / size_of(type) : 4;
+    return elements >= 1 && elements <= widest && (elements & (elements - 1)) == 0;
+}
+
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
     if (const char* violation = converted_types_violation(s)) return violation;
     if (c.block_m < 1 || c.block_m > 16) return "gemv's block_m, the rows it holds, is 1 to 16";
-    if (c.thread_n != 1 && c.thread_n != 2 && c.thread_n != 4 && (c.thread_n != 8 || !is_16_bit(s.type_a)))
-        return "gemv's thread_n is 1, 2 or 4, with elements of 16 bits 8, too";
-    if (c.vector_width != 1 && c.vector_width != 2 && c.vector_width != 4 && (c.vector_width != 8 || !is_16_bit(s.type_a)))
-        return "vector_width is 1, 2 or 4, with elements of 16 bits 8, too";
+    if (!can_be_neighbours(c.thread_n, s.type_a)) return "gemv's thread_n is 1, 2 or 4, with elements of 16 bits 8, too, of 8 bits 16";
+    if (!can_be_neighbours(c.vector_width, s.type_a)) return "vector_width is 1, 2 or 4, with elements of 16 bits 8, too, of 8 bits 16";
     if (c.block_n < 1 || c.block_n % c.thread_n != 0) return "block_n must be a multiple of thread_n";
     if (c.block_k < k_step(c) || c.block_k % k_step(c) != 0)
-        return "gemv's block_k is a multiple of the k that a thread takes at once: 4, with vector_width 8 as many";
+        return "gemv's block_k is a multiple of the k that a thread takes at once: 4, with vector_width 8 or 16 as many";
     if (threads(c) % 32 != 0 || threads(c) > 1024)
-        return "block_n / thread_n * block_k / 4 (8 with vector_width 8) is the block's threads: whole warps, up to 1024";
+        return "block_n / thread_n * block_k / 4 (or / vector_width from 8 on) is the block's threads: whole warps, up to 1024";
     if (many_along_k(c, s) && threads_k(c) % 32 != 0)
-        return "where columns run along K, warps do: block_k is a multiple of 128, with vector_width 8 of 256";
+        return "where columns run along K, warps do: block_k is a multiple of 128, with vector_width 8 of 256, with 16 of 512";
     if (c.stages < 1 || c.stages > 8) return "stages, the phases whose loads are under way together, is 1 to 8";
     if (c.boundary != boundary::exact && c.boundary != boundary::guarded && c.boundary != boundary::peeled)
         return "gemv's boundary mode is exact, guarded or peeled";

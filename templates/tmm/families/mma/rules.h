@@ -129,7 +129,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if ((!is_16_bit(s.type_a) && !doubles) || s.type_b != s.type_a) return "mma multiplies f16 by f16, bf16 by bf16 or f64 by f64";
     if (s.type_c != s.type_a && s.type_c != sum_type(s)) return "mma's C is of its operands' type or its sums'";
     if (s.compute != (doubles ? ComputeMode::f64 : ComputeMode::f32)) return "mma accumulates in f32, and products of f64 in f64";
-    if (const char* violation = expression_violation(s)) return violation;
+    if (const char* violation = epilogue_violation(s)) return violation;
     if (c.warps_m < 1 || c.warps_m > 16 || c.warps_n < 1 || c.warps_n > 16 || threads(c) > 512)
         return "warps_m * warps_n is 1 to 16: a block of up to 512 threads";
     if (c.block_m < kSquare || c.block_n < kSquare || c.block_m % (kSquare * c.warps_m) != 0 || c.block_n % (kSquare * c.warps_n) != 0)

@@ -153,12 +153,12 @@ private:
 
 template <class Kernel>
 using FragmentsOfA =
-    Fragments<SumOf<Kernel>, Layouts<Kernel>::a, Kernel::config.thread_m, threads_m(Kernel::config), Kernel::config.stages>;
+    Fragments<ElementOfA<Kernel>, Layouts<Kernel>::a, Kernel::config.thread_m, threads_m(Kernel::config), Kernel::config.stages>;
 template <class Kernel>
 using FragmentsOfB =
-    Fragments<SumOf<Kernel>, Layouts<Kernel>::b, Kernel::config.thread_n, threads_n(Kernel::config), Kernel::config.stages>;
+    Fragments<ElementOfB<Kernel>, Layouts<Kernel>::b, Kernel::config.thread_n, threads_n(Kernel::config), Kernel::config.stages>;
 
-// A thread's sums. Their type is that of A's and B's elements, too.
+// A thread's sums.
 template <class Kernel>
 using Sums = SumOf<Kernel>[Kernel::config.thread_m][Kernel::config.thread_n];
 
@@ -193,12 +193,13 @@ __device__ constexpr ElementPlace nth_product(int step) {
 
 // sums += fragment of A * fragment of B.
 template <class Kernel>
-__device__ inline void multiply(const SumOf<Kernel> (&a)[Kernel::config.thread_m], const SumOf<Kernel> (&b)[Kernel::config.thread_n],
-                                Sums<Kernel>& sums) {
+__device__ inline void multiply(const ElementOfA<Kernel> (&a)[Kernel::config.thread_m],
+                                const ElementOfB<Kernel> (&b)[Kernel::config.thread_n], Sums<Kernel>& sums) {
+    using Sum = SumOf<Kernel>;
 #pragma unroll
     for (int step = 0; step < Kernel::config.thread_m * Kernel::config.thread_n; ++step) {
         const auto [i, j] = nth_product<Kernel>(step);
-        sums[i][j] = multiply_add(a[i], b[j], sums[i][j]);
+        sums[i][j] = multiply_add(to_number<Sum>(a[i]), to_number<Sum>(b[j]), sums[i][j]);
     }
 }
 
@@ -332,7 +333,7 @@ __device__ inline auto stretches_of(const Arguments<Kernel>& args, const WorkIte
 
 template <class Kernel>
 struct Tiles {
-    using T = SumOf<Kernel>;
+    using T = ElementOfA<Kernel>;
     SharedTiles<T> a;
     SharedTiles<T> b;
     // Barriers of the tiles that the copy engine brings.

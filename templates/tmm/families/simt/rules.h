@@ -107,13 +107,16 @@ struct TileLayout {
     bool padded;
 };
 
-// aligned: to so many elements each row of the matrix is aligned.
-constexpr TileLayout tile_layout(bool rows_along_k, int outer, const KernelConfig& c, int aligned, bool packed) {
+// alignment: to so many bytes each row of the matrix is aligned.
+constexpr TileLayout tile_layout(bool rows_along_k, int outer, const KernelConfig& c, ElementType type, int alignment, bool packed) {
     const bool lines_along_k = rows_along_k && c.along_k != 0;
     const bool turned = rows_along_k && !lines_along_k;
+    const int aligned = alignment / size_of(type);
     const int together = aligned < c.vector_width ? aligned : c.vector_width;
-    const bool async_copy = c.async_copy == 1 || brings_by_tma(c) || (c.async_copy == 2 && !turned);
-    const int vector = turned && async_copy ? 1 : together;
+    const bool wants_async_copy = c.async_copy == 1 || brings_by_tma(c) || (c.async_copy == 2 && !turned);
+    const int vector = turned && wants_async_copy ? 1 : together;
+    // cp.async moves at least 4 bytes.
+    const bool async_copy = wants_async_copy && vector * size_of(type) >= 4;
     return TileLayout{.rows_along_k = rows_along_k,
                       .lines_along_k = lines_along_k,
                       .outer = outer,
@@ -125,10 +128,10 @@ constexpr TileLayout tile_layout(bool rows_along_k, int outer, const KernelConfi
                       .padded = packed && pack::divides_depth(c.block_k)};
 }
 constexpr TileLayout layout_a(const KernelConfig& c, const KernelSignature& s) {
-    return tile_layout(s.op_a == Operation::none, c.block_m, c, s.align_a / size_of(s.type_a), pack::packs_a(c));
+    return tile_layout(s.op_a == Operation::none, c.block_m, c, s.type_a, s.align_a, pack::packs_a(c));
 }
 constexpr TileLayout layout_b(const KernelConfig& c, const KernelSignature& s) {
-    return tile_layout(s.op_b == Operation::transpose, c.block_n, c, s.align_b / size_of(s.type_b), pack::packs_b(c));
+    return tile_layout(s.op_b == Operation::transpose, c.block_n, c, s.type_b, s.align_b, pack::packs_b(c));
 }
 constexpr int tile_elements(const TileLayout& l) {
     return (l.lines_along_k ? l.outer : l.depth) * l.line_distance;
@@ -236,7 +239,7 @@ constexpr const char* tma_violation(const KernelConfig& c, const KernelSignature
 }
 
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
-    if (const char* violation = one_type_violation(s)) return violation;
+    if (const char* violation = one_type_or_bytes_violation(s)) return violation;
     if (c.thread_m < 1 || c.thread_m > 16 || c.thread_n < 1 || c.thread_n > 16) return "thread_m and thread_n are 1 to 16";
     if (c.block_m < 1 || c.block_n < 1 || c.block_m % c.thread_m != 0 || c.block_n % c.thread_n != 0)
         return "block_m and block_n must be multiples of thread_m and thread_n";
@@ -254,6 +257,8 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.along_k == 1 && slice_depth(c) % (2 * kLineVector) != 0)
         return "along_k reads fragments of 4 k in turns: block_k, or a slice of it, is a multiple of 8";
     if (c.async_copy < 0 || c.async_copy > 3) return "async_copy is 0 to 3";
+    if (c.async_copy == 1 && (!layout_a(c, s).async_copy || !layout_b(c, s).async_copy))
+        return "cp.async moves at least 4 bytes: with async_copy=1 both operands of s8 are aligned to 4, and none is turned";
     if (c.async_copy == 2 && layout_a(c, s).async_copy == layout_b(c, s).async_copy)
         return "async_copy=2 needs one operand that the copy turns, and one that it does not";
     if (c.async_copy != 0 ? c.stages < 2 || c.stages > 8 : c.stages < 1 || c.stages > 2)
@@ -275,6 +280,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.stream_k == 1 && c.slice_k != 1) return "stream_k does not slice K: slice_k is 1";
     if (c.stream_k == 1 && c.block_n % kSumVector != 0) return "stream_k adds up vectors of 4 columns: block_n must be a multiple of 4";
     if (c.raster < 0 || c.raster > 64) return "raster is 0 to 64";
+    if (c.pack_ab != 0 && s.type_a == ElementType::s8) return "operands of s8 are not packed: pack_ab is 0";
     if (c.pack_ab < 0 || c.pack_ab > 7 || c.pack_ab == kPacksBeside) return "pack_ab is 0 to 3, or 5 to 7";
     if (pack::packs_beside(c)) {
         if (!brings_by_tma(c)) return "only where the copy engine brings tiles (async_copy=3) do blocks of the product pack, too";

@@ -22,8 +22,8 @@ namespace tmm::tiled {
 template <class Kernel>
 __device__ void kernel(const GemmArgs& args) {
     static_assert(first_violation(Kernel::config, Kernel::signature) == nullptr);
-    // Sums have the type of A's and B's elements.
-    using T = SumOf<Kernel>;
+    using T = ElementOfA<Kernel>;
+    using Sum = SumOf<Kernel>;
     wait_for_previous_kernel();
     constexpr int width = Kernel::config.block_m;
     constexpr bool guarded = Kernel::config.boundary == boundary::guarded;
@@ -42,7 +42,7 @@ __device__ void kernel(const GemmArgs& args) {
     const T* a = static_cast<const T*>(args.a) + batch * args.stride_a;
     const T* b = static_cast<const T*>(args.b) + batch * args.stride_b;
 
-    T sum = 0;
+    Sum sum = 0;
     for (i64 phase = 0; phase < args.k; phase += width) {
         const i64 k_of_a = phase + thread_column;
         const i64 k_of_b = phase + thread_row;
@@ -58,7 +58,8 @@ __device__ void kernel(const GemmArgs& args) {
         // The tiles are complete before anyone multiplies with them.
         __syncthreads();
 #pragma unroll
-        for (int k = 0; k < width; ++k) sum = multiply_add(tile_a[thread_row * width + k], tile_b[k * width + thread_column], sum);
+        for (int k = 0; k < width; ++k)
+            sum = multiply_add(to_number<Sum>(tile_a[thread_row * width + k]), to_number<Sum>(tile_b[k * width + thread_column]), sum);
         // Everyone has multiplied before the tiles are overwritten.
         __syncthreads();
     }

@@ -12,11 +12,11 @@ constexpr int threads(const KernelConfig& c) {
     return c.block_m * c.block_n;
 }
 constexpr i64 shared_bytes(const KernelConfig& c, const KernelSignature& s) {
-    return 2 * shared_tile_bytes(sum_type(s), c.block_m * c.block_k);
+    return 2 * shared_tile_bytes(s.type_a, c.block_m * c.block_k);
 }
 
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
-    if (const char* violation = one_type_violation(s)) return violation;
+    if (const char* violation = one_type_or_bytes_violation(s)) return violation;
     if (c.block_m < 2 || c.block_m > 32) return "tiled's width is 2 to 32";
     if (c.block_n != c.block_m || c.block_k != c.block_m) return "tiled's tiles are square: block_m = block_n = block_k";
     if (c.boundary != boundary::exact && c.boundary != boundary::guarded) return "tiled's boundary mode is exact or guarded";

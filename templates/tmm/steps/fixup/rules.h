@@ -32,7 +32,7 @@ constexpr int threads(const Fixup&) {
 }
 
 constexpr const char* first_violation(const Fixup& f, const KernelSignature& s) {
-    if (const char* violation = converted_types_violation(s)) return violation;
+    if (const char* violation = summed_types_violation(s)) return violation;
     if (f.block_m < 1 || f.block_n < kVector || f.block_n % kVector != 0) return "fixup's block_n is a multiple of 4";
     if (f.block_k < 1) return "fixup's block_k is that of the kernel whose parts it adds up";
     return nullptr;

@@ -34,7 +34,7 @@ constexpr i64 shared_bytes(const Reduce& r, const KernelSignature& s) {
 }
 
 constexpr const char* first_violation(const Reduce& r, const KernelSignature& s) {
-    if (const char* violation = converted_types_violation(s)) return violation;
+    if (const char* violation = summed_types_violation(s)) return violation;
     if (r.columns < kVector || r.columns % kVector != 0) return "reduce's columns are a multiple of 4";
     if (r.sharers < 1 || threads(r) > 1024) return "sharers * columns / 4 is the block's threads: 1 to 1024";
     return nullptr;

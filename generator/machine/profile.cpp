@@ -27,6 +27,7 @@ constexpr MachineProfile kH200 = {
     // mma.sync reaches this part of what wgmma does.
     .mma_16_per_clock = 0.6 * 2048,
     .mma_64_per_clock = 128,
+    .mma_8_per_clock = 0.6 * 4096,
     .memory_bytes = 4.6e6,
     .l2_bytes_per_clock = 75,
     .stored_bytes_per_clock = 30,
@@ -75,24 +76,25 @@ struct Generation {
     double double_fmas_per_clock;
     double mma_16_per_clock;
     double mma_64_per_clock;
+    double mma_8_per_clock;
     double shared_bytes_per_clock;
     double l2_bytes_per_clock;
     double memory_latency;
 };
 constexpr Generation kGenerations[] = {
-    {75, 64, 2, 256, 0, 64, 32, 0.6},
-    {80, 64, 32, 1024, 64, 128, 45, 0.65},
+    {75, 64, 2, 256, 0, 0, 64, 32, 0.6},
+    {80, 64, 32, 1024, 64, 2048, 128, 45, 0.65},
     // GPUs for graphics multiply at half of their rate where sums are floats.
-    {86, 128, 2, 256, 2, 128, 32, 0.6},
-    {87, 128, 2, 512, 2, 128, 32, 0.7},
-    {89, 128, 2, 256, 2, 128, 40, 0.6},
-    {90, kH200.fmas_per_clock, kH200.double_fmas_per_clock, kH200.mma_16_per_clock, kH200.mma_64_per_clock, 128, kH200.l2_bytes_per_clock,
-     kH200.memory_latency},
+    {86, 128, 2, 256, 2, 1024, 128, 32, 0.6},
+    {87, 128, 2, 512, 2, 2048, 128, 32, 0.7},
+    {89, 128, 2, 256, 2, 1024, 128, 40, 0.6},
+    {90, kH200.fmas_per_clock, kH200.double_fmas_per_clock, kH200.mma_16_per_clock, kH200.mma_64_per_clock, kH200.mma_8_per_clock, 128,
+     kH200.l2_bytes_per_clock, kH200.memory_latency},
     // mma.sync does not reach the rate of the later units either.
-    {100, 128, 64, kH200.mma_16_per_clock, 64, 128, 75, 0.75},
-    {103, 128, 2, kH200.mma_16_per_clock, 2, 128, 75, 0.75},
-    {110, 128, 2, 256, 2, 128, 40, 0.8},
-    {120, 128, 2, 256, 2, 128, 40, 0.7},
+    {100, 128, 64, kH200.mma_16_per_clock, 64, kH200.mma_8_per_clock, 128, 75, 0.75},
+    {103, 128, 2, kH200.mma_16_per_clock, 2, 512, 128, 75, 0.75},
+    {110, 128, 2, 256, 2, 1024, 128, 40, 0.8},
+    {120, 128, 2, 256, 2, 1024, 128, 40, 0.7},
 };
 
 // Memory's rate in GB/s and the boost clock in MHz, by NVIDIA's data sheets. Of each compute capability the first stands for GPUs of which
@@ -156,6 +158,7 @@ MachineProfile made_of(Origin origin, int compute_capability, double clock, doub
     profile.double_fmas_per_clock = generation.double_fmas_per_clock;
     profile.mma_16_per_clock = generation.mma_16_per_clock;
     profile.mma_64_per_clock = generation.mma_64_per_clock;
+    profile.mma_8_per_clock = generation.mma_8_per_clock;
     profile.memory_bytes = reached * memory_bytes;
     profile.l2_bytes_per_clock = generation.l2_bytes_per_clock;
     profile.stored_bytes_per_clock = kH200.stored_bytes_per_clock * generation.l2_bytes_per_clock / kH200.l2_bytes_per_clock;

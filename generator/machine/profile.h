@@ -34,13 +34,14 @@ struct MachineProfile {
     double tensor_clock = 0;
 
     // Multiply-adds of an SM in a clock: by FMAs in float and in double; by wgmma with 16-bit and TF32 operands; and by mma.sync with
-    // 16-bit operands and sums in float, and in double.
+    // 16-bit operands and sums in float, in double, and with bytes.
     double fmas_per_clock = 0;
     double double_fmas_per_clock = 0;
     double wgmma_16_per_clock = 0;
     double wgmma_tf32_per_clock = 0;
     double mma_16_per_clock = 0;
     double mma_64_per_clock = 0;
+    double mma_8_per_clock = 0;
 
     // Bytes a microsecond that all SMs together read of memory, at best.
     double memory_bytes = 0;

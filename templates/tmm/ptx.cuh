@@ -45,6 +45,13 @@ __device__ inline float rcp_approx(float x) {
     return result;
 }
 
+// Four of the eight bytes of two words: the selector's hexadecimal digits name them, the lowest byte's first.
+__device__ inline unsigned prmt(unsigned first, unsigned second, unsigned selector) {
+    unsigned result;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(first), "r"(second), "r"(selector));
+    return result;
+}
+
 // Brings the cache line to the L2 cache in the background.
 __device__ inline void prefetch_l2(const void* address) {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(address));
@@ -106,6 +113,13 @@ __device__ inline void mma_m16n8k16_bf16(float (&sums)[4], const unsigned (&a)[4
 __device__ inline void mma_m16n8k8_tf32(float (&sums)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
     asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// The same with whole numbers, exact modulo 2^32: 16 x 32 bytes times 32 x 8.
+__device__ inline void mma_m16n8k32_s8(unsigned (&sums)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 

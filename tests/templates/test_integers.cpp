@@ -118,6 +118,11 @@ const Product kProducts[] = {
     {"family=gemv,block_m=2,block_n=32,block_k=16,thread_n=4,vector_width=2", {"2x75x70", "1x31x15 ops=tn"}},
     {"family=gemv,block_m=1,block_n=8,block_k=512,thread_n=2,vector_width=16,boundary=peeled", {"1x80x1040 ops=nt", "1x77x1000 ops=nt"}},
     {"family=gemv,block_m=4,block_n=64,block_k=128,thread_n=16,vector_width=16,boundary=peeled,split_k=2", {"4x192x256", "3x177x199"}},
+    {"family=mma,block_m=16,block_n=16,block_k=32,vector_width=1", {"17x13x35", "5x33x31 ops=nt", "16x16x32 ops=tn", "1x1x1 ops=tt"}},
+    {"family=mma,block_m=32,block_n=64,block_k=64,warps_n=2,stages=3,async_copy=1,vector_width=16,boundary=peeled",
+     {"45x80x100 lda=112", "45x75x100 ops=nt lda=112 ldb=112", "48x80x64 ops=tn", "33x63x65 ops=tt lda=48 ldb=80"}},
+    {"family=mma,block_m=64,block_n=32,block_k=32,warps_m=2,stages=4,async_copy=1,vector_width=4,boundary=peeled,split_k=3",
+     {"72x40x200", "72x40x200 ops=nt", "72x40x200 ops=tn", "72x40x200 ops=tt"}},
 };
 
 }  // namespace

@@ -92,6 +92,33 @@ void check_places(const mma::TileLayout& layout) {
 
 }  // namespace
 
+TEST_CASE("tiles of bytes keep every element, and ldmatrix's rows meet in no bank") {
+    const KernelSignature signature = signature_of(parse_shape("64x64x64 dtype=s8").problem);
+    for (const bool rows_along_k : {false, true})
+        for (const int outer : {64, 128, 192, 256})
+            for (const int depth : {64, 128, 256}) {
+                CAPTURE(rows_along_k);
+                CAPTURE(outer);
+                CAPTURE(depth);
+                const KernelConfig config{.block_k = depth, .async_copy = 1, .vector_width = 16};
+                const mma::TileLayout layout = mma::tile_layout(rows_along_k, outer, config, signature, 16);
+                check_places(layout);
+                int conflicts = 0;
+                for (int first = 0; first + 16 <= mma::matrix_rows(layout); first += 16)
+                    for (int column = 0; column < mma::matrix_columns(layout); column += 16)
+                        for (const int half : {0, 1}) {
+                            unsigned used = 0;
+                            for (int i = 0; i < 8; ++i) {
+                                const int row = first + (layout.reads_pairs_of_rows ? i / 2 * 4 + half * 2 + i % 2 : half * 8 + i);
+                                const auto offset = static_cast<std::size_t>(mma::element_offset(layout, row, column));
+                                conflicts += static_cast<int>(used >> offset % kBytesOfBanks / 16 & 1);
+                                used |= 1u << offset % kBytesOfBanks / 16;
+                            }
+                        }
+                CHECK(conflicts == 0);
+            }
+}
+
 TEST_CASE("tiles of doubles keep every element, and neither half a warp's loads nor copies of 16 bytes meet in a bank") {
     const KernelSignature signature = signature_of(parse_shape("64x64x64 dtype=f64").problem);
     for (const bool rows_along_k : {false, true})

@@ -34,6 +34,9 @@ constexpr MmaPipeline kAsyncPipelines[] = {{32, 4}, {64, 3}, {32, 3}, {64, 4}, {
 // Small matrices are all edges, where copies that realign take longer than reading one by one.
 constexpr MmaPipeline kPipelinesOfDoubles[] = {{16, 4, 2}, {16, 3, 2}, {8, 6, 2},  {32, 3, 2}, {16, 6, 2},
                                                {8, 4, 2},  {32, 2, 2}, {16, 2, 2}, {32, 4, 2}};
+constexpr MmaPipeline kPipelinesOfBytes[] = {{64, 4, 16}, {128, 3, 16}, {64, 3, 16},  {128, 4, 16}, {64, 6, 16},
+                                             {32, 4, 16}, {128, 2, 16}, {256, 2, 16}, {32, 6, 16}};
+constexpr MmaPipeline kRegisterPipelinesOfBytes[] = {{64, 1, 1}, {32, 2, 1}, {32, 1, 1}, {64, 2, 1}};
 constexpr MmaPipeline kRegisterPipelines[] = {{32, 2}, {32, 1, 1}, {64, 1}, {32, 1}, {64, 2}, {16, 2}, {32, 2, 1}, {64, 1, 1}, {16, 2, 1}};
 
 // The system's part of each block's shared memory.
@@ -58,7 +61,7 @@ bool would_spill(const KernelConfig& c, const KernelSignature& s) {
 }  // namespace
 
 bool mma_multiplies(ElementType type) {
-    return is_16_bit(type) || type == ElementType::f64;
+    return is_16_bit(type) || type == ElementType::f64 || type == ElementType::s8;
 }
 
 std::span<const MmaTile> mma_tiles(ElementType type) {
@@ -68,8 +71,9 @@ std::span<const MmaTile> mma_tiles(ElementType type) {
 
 std::span<const MmaPipeline> mma_pipelines(const KernelSignature& signature) {
     if (signature.type_a == ElementType::f64) return kPipelinesOfDoubles;
-    if (mma_copies_async(signature)) return kAsyncPipelines;
-    return kRegisterPipelines;
+    const bool bytes = signature.type_a == ElementType::s8;
+    if (mma_copies_async(signature)) return bytes ? std::span<const MmaPipeline>(kPipelinesOfBytes) : kAsyncPipelines;
+    return bytes ? std::span<const MmaPipeline>(kRegisterPipelinesOfBytes) : kRegisterPipelines;
 }
 
 bool mma_copies_async(const KernelSignature& signature) {

@@ -20,8 +20,8 @@ i64 longest_chain(const KernelSignature& s, const KernelConfig&, i64 k) {
 }
 Rank rank(const GemmProblem& p, const DeviceInfo& device) {
     const MachineProfile& machine = device.profile;
-    const bool is_faster =
-        is_16_bit(p.type_a) || (p.type_a == ElementType::f64 && machine.mma_64_per_clock > machine.double_fmas_per_clock);
+    const bool is_faster = is_16_bit(p.type_a) || p.type_a == ElementType::s8 ||
+                           (p.type_a == ElementType::f64 && machine.mma_64_per_clock > machine.double_fmas_per_clock);
     return {.uses_tensor_cores = is_faster && device.compute_capability() >= 80, .is_hard_to_compare = true};
 }
 

@@ -71,11 +71,12 @@ double copy_turns(const mma::TileLayout& tile, const Cover& outer, const Cover& 
     if (tile.realigned) return kRealignedCopies * accesses * (1 + kRealignedEdges * (1 - (1 - outer.at_edge) * (1 - depth.at_edge)));
     if (tile.access == 1 && !tile.async_copy) return kNarrowCopies * accesses * outer.filled * depth.filled;
     if (tile.chunk < kWidestAccess) return accesses;
-    return tile.access < kWidestAccess ? kNarrowCopies * accesses : accesses;
+    return tile.access < tile.chunk ? kNarrowCopies * accesses : accesses;
 }
 
 // Multiply-adds of an SM in a clock.
 double rate_of(const GemmProblem& p, const MachineProfile& machine) {
+    if (p.type_a == ElementType::s8) return machine.mma_8_per_clock;
     return p.type_a == ElementType::f64 ? machine.mma_64_per_clock : machine.mma_16_per_clock;
 }
 

@@ -176,6 +176,30 @@ inline void mma_m16n8k16_bf16(float (&sums)[4], const unsigned (&a)[4], unsigned
     mma_m16n8k16(sums, a, b0, b1, to_float, {file, line});
 }
 
+inline unsigned prmt(unsigned first, unsigned second, unsigned selector) {
+    const unsigned long long bytes = static_cast<unsigned long long>(second) << 32 | first;
+    unsigned result = 0;
+    for (int i = 0; i < 4; ++i) result |= static_cast<unsigned>(bytes >> (selector >> 4 * i & 7) * 8 & 0xff) << 8 * i;
+    return result;
+}
+
+inline void mma_m16n8k32_s8(unsigned (&sums)[4], const unsigned (&a)[4], unsigned b0, unsigned b1, TMM_HOST_SITE) {
+    const MmaOperands* const lanes = gather(MmaOperands{{a[0], a[1], a[2], a[3]}, {b0, b1}}, host::Site{file, line});
+    const int lane = host::lane();
+    const auto number = [](unsigned word, int byte) {
+        return static_cast<unsigned>(static_cast<signed char>(static_cast<unsigned char>(word >> 8 * byte)));
+    };
+    for (int i = 0; i < 4; ++i) {
+        const int row = lane / 4 + i / 2 * 8;
+        const int column = lane % 4 * 2 + i % 2;
+        for (int k = 0; k < 32; ++k) {
+            const MmaOperands& of_a = lanes[row % 8 * 4 + k % 16 / 4];
+            const MmaOperands& of_b = lanes[column * 4 + k % 16 / 4];
+            sums[i] += number(of_a.a[row / 8 + k / 16 * 2], k % 4) * number(of_b.b[k / 16], k % 4);
+        }
+    }
+}
+
 inline void mma_m16n8k8_f64(double (&sums)[4], const double (&a)[4], double b0, double b1, TMM_HOST_SITE) {
     struct Operands {
         double a[4];

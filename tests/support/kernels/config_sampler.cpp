@@ -98,6 +98,9 @@ constexpr std::array kFamilies = {
     Family{family::mma, boundary::exact, Types::doubles},
     Family{family::mma, boundary::guarded, Types::doubles},
     Family{family::mma, boundary::peeled, Types::doubles},
+    Family{family::mma, boundary::exact, Types::bytes},
+    Family{family::mma, boundary::guarded, Types::bytes},
+    Family{family::mma, boundary::peeled, Types::bytes},
     Family{family::wgmma, boundary::hardware, Types::narrow},
     Family{family::wgmma, boundary::peeled, Types::narrow},
     Family{family::wgmma, boundary::peeled, Types::narrow_to_float},
@@ -174,6 +177,10 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
             if (family.types == Types::doubles) {
                 c.block_k = draw.of(std::array{8, 16, 16, 24, 32});
                 c.vector_width = draw.of(std::array{1, 2, 2});
+            }
+            if (family.types == Types::bytes) {
+                c.block_k = draw.of(std::array{32, 64, 96, 128, 256});
+                c.vector_width = draw.of(std::array{1, 4, 8, 16, 16});
             }
             if (c.block_m > largest_block || c.block_n > largest_block) c.thread_m = 99;  // not valid: drawn anew
             break;

@@ -1,6 +1,6 @@
 // The mma family: a block computes block_m x block_n of C on tensor cores, warps_m x warps_n warps a rectangle of it each, by
-// mma.sync.m16n8k16 with operands of 16 bits and sums in float, or by m16n8k8 in double. Tiles of A and B travel from global to shared
-// memory, `stages` of them at once, while the block multiplies those that have landed.
+// mma.sync.m16n8k16 with operands of 16 bits and sums in float, m16n8k8 in double or m16n8k32 with bytes and sums of 32 bits. Tiles of A
+// and B travel from global to shared memory, `stages` of them at once, while the block multiplies those that have landed.
 //
 // A tile lies in shared memory as it does in global memory, whichever way its rows run. ldmatrix reads matrices of 8 rows of 16
 // bytes, a chunk each; so that 8 rows one below the other meet in no bank, the chunks of a row change places:
@@ -24,6 +24,15 @@
 // Doubles have half as much of k in the same places, one element a register: a[0] is (g, t), a[2] is (g, t + 4), and so on. No ldmatrix
 // reads them: each lane loads its elements one by one, and half a warp 4 rows of 4 neighbours, two chunks of each. So that these meet in
 // no bank, pairs of chunks change places: chunk c of row r stands at c ^ r % 4 * 2, and so on.
+//
+// Bytes have twice as much of k in the same places, four elements a register: a[0] is (g, 4t) to (g, 4t + 3). Where rows run along K two
+// bytes are to ldmatrix one element of 16 bits. Along M or N they are two neighbours of one k: transposed, ldmatrix gives a lane 2g and
+// 2g + 1 of two k. From matrices whose rows are k 0, 1, 4, 5, 8, 9, … and 2, 3, 6, 7, 10, 11, … a lane gets four k that follow each other,
+// which two byte permutations sort into two registers. So row 2g of the tile stands where g belongs and 2g + 1 where g + 8 does, and
+// columns alike in two products side by side: what a lane holds of C are then other rows, or four neighbouring columns (store_sums).
+//
+//   from ldmatrix   | (4t, 2g) (4t, 2g + 1) (4t + 1, 2g) (4t + 1, 2g + 1) |      | (4t + 2, 2g) … (4t + 3, 2g + 1) |
+//   permuted        | (4t, 2g) (4t + 1, 2g) (4t + 2, 2g) (4t + 3, 2g)     |      | the same of 2g + 1             |
 #pragma once
 
 #include "tmm/copy/previous_kernel.cuh"
@@ -46,7 +55,7 @@ struct Layouts {
     static constexpr TileLayout b = layout_b(Kernel::config, Kernel::signature);
 };
 
-// What a register of a fragment holds: two elements of 16 bits, or a double.
+// What a register of a fragment holds: two elements of 16 bits, four bytes, or a double.
 template <class T>
 struct RegisterOf {
     using Type = unsigned;
@@ -75,8 +84,13 @@ public:
     __device__ FragmentReader(SharedTiles<T> tiles, int outer0) : distance_(tiles.distance), tile_(tiles[0]) {
         const int lane = static_cast<int>(threadIdx.x) % 32;
         const int matrix = lane / 8;
+        if constexpr (layout.reads_pairs_of_rows) {
+            row_ = matrix / 2 * 16 + lane % 8 / 2 * 4 + matrix % 2 * 2 + lane % 2;
+            column_ = outer0;
+            return;
+        }
         const int outer = outer0 + (second_along_k ? matrix / 2 : matrix % 2) * 8;
-        const int k = (second_along_k ? matrix % 2 : matrix / 2) * 8;
+        const int k = (second_along_k ? matrix % 2 : matrix / 2) * (layout.rows_along_k ? layout.chunk : 8);
         row_ = (layout.rows_along_k ? outer : k) + lane % 8;
         column_ = layout.rows_along_k ? k : outer;
     }
@@ -89,6 +103,7 @@ public:
                 ptx::ldmatrix_x4(fragments[i], tile_ + element_offset(layout, row_ + i * kSquare, column_ + k));
             else
                 ptx::ldmatrix_x4_trans(fragments[i], tile_ + element_offset(layout, row_ + k, column_ + i * kSquare));
+            if constexpr (layout.reads_pairs_of_rows) sort_bytes(fragments[i]);
         }
     }
     __device__ void next_stage() {
@@ -98,6 +113,18 @@ public:
     }
 
 private:
+    // From four registers of two neighbours and two k each to registers of four k.
+    __device__ static void sort_bytes(unsigned (&read)[4]) {
+        const unsigned(&r)[4] = read;
+        const unsigned sorted[2][2] = {{ptx::prmt(r[0], r[1], 0x6420), ptx::prmt(r[0], r[1], 0x7531)},
+                                       {ptx::prmt(r[2], r[3], 0x6420), ptx::prmt(r[2], r[3], 0x7531)}};
+#pragma unroll
+        for (int part = 0; part < 4; ++part) {
+            const int depth = second_along_k ? part % 2 : part / 2;
+            read[part] = sorted[depth][second_along_k ? part / 2 : part % 2];
+        }
+    }
+
     int distance_;
     const T* tile_;
     int row_;
@@ -169,6 +196,8 @@ __device__ inline void multiply(const Fragments<Kernel>& fragments, Sums<Kernel>
             const auto& b = fragments.b[j / 2];
             if constexpr (Kernel::signature.type_a == ElementType::f64)
                 ptx::mma_m16n8k8_f64(sums[i][j], fragments.a[i], b[j % 2 * 2], b[j % 2 * 2 + 1]);
+            else if constexpr (Kernel::signature.type_a == ElementType::s8)
+                ptx::mma_m16n8k32_s8(sums[i][j], fragments.a[i], b[j % 2 * 2], b[j % 2 * 2 + 1]);
             else if constexpr (Kernel::signature.type_a == ElementType::f16)
                 ptx::mma_m16n8k16_f16(sums[i][j], fragments.a[i], b[j % 2 * 2], b[j % 2 * 2 + 1]);
             else
@@ -178,13 +207,17 @@ __device__ inline void multiply(const Fragments<Kernel>& fragments, Sums<Kernel>
 }
 
 // Two neighbouring lanes hold two columns each of two products side by side. They exchange one pair, so that each stores four
-// neighbouring columns: the lower lane of the left product, the upper lane of the right one.
+// neighbouring columns: the lower lane of the left product, the upper lane of the right one. Where bytes of B lie along N a lane has four
+// neighbouring columns already; where those of A lie along M its rows are 2g and 2g + 1.
 template <class Kernel, bool guarded, class Output>
 __device__ inline void store_sums(const Output& output, i64 row0, i64 column0, const Sums<Kernel>& sums) {
     const int lane = static_cast<int>(threadIdx.x) % 32;
     const bool upper = lane % 2 != 0;
-    const int row = lane / 4;
-    const int column = lane % 4 / 2 * 4 + (upper ? 8 : 0);
+    constexpr bool has_neighbours = Layouts<Kernel>::b.reads_pairs_of_rows;
+    constexpr int from_row = Layouts<Kernel>::a.reads_pairs_of_rows ? 2 : 1;
+    constexpr int from_half = Layouts<Kernel>::a.reads_pairs_of_rows ? 1 : 8;
+    const int row = lane / 4 * from_row;
+    const int column = has_neighbours ? lane % 4 * 4 : lane % 4 / 2 * 4 + (upper ? 8 : 0);
 #pragma unroll
     for (int i = 0; i < warp_rows(Kernel::config) / kSquare; ++i) {
 #pragma unroll
@@ -196,11 +229,16 @@ __device__ inline void store_sums(const Output& output, i64 row0, i64 column0, c
                 for (int e = 0; e < 2; ++e) {
                     const SumOf<Kernel> left = sums[i][j][half * 2 + e];
                     const SumOf<Kernel> right = sums[i][j + 1][half * 2 + e];
+                    if constexpr (has_neighbours) {
+                        group[2 * e] = left;
+                        group[2 * e + 1] = right;
+                        continue;
+                    }
                     const SumOf<Kernel> received = __shfl_xor_sync(0xffffffffu, upper ? left : right, 1);
                     group[e] = upper ? received : left;
                     group[2 + e] = upper ? right : received;
                 }
-                output.template store<4, guarded>(row0 + i * kSquare + half * 8 + row, column0 + j * 8 + column, group);
+                output.template store<4, guarded>(row0 + i * kSquare + half * from_half + row, column0 + j * 8 + column, group);
             }
         }
     }

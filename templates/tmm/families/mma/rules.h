@@ -12,7 +12,7 @@ namespace tmm::mma {
 constexpr int kSquare = 16;
 // Elements of k that one instruction multiplies.
 constexpr int instruction_k(const KernelSignature& s) {
-    return s.type_a == ElementType::f64 ? 8 : 16;
+    return s.type_a == ElementType::f64 ? 8 : 32 / size_of(s.type_a);
 }
 // Are a step's fragments read while those before it are multiplied? A product of doubles takes so long that another warp's reads hide
 // behind it, and two steps' fragments would not find room beside their sums.
@@ -46,7 +46,7 @@ struct TileLayout {
     bool rows_along_k;
     int outer;
     int depth;
-    // Elements that a thread moves at once. Those that are read one by one are stored in pairs.
+    // Elements that a thread moves at once. Those that are read one by one are stored as words of 4 bytes.
     int vector;
     // Elements of one access to global memory.
     int access;
@@ -57,6 +57,8 @@ struct TileLayout {
     int chunk;
     // Chunks side by side that lanes read at once.
     int chunks_read;
+    // Rows hold bytes along M or N: of each four rows ldmatrix reads two, and two the next time.
+    bool reads_pairs_of_rows;
     // No operand here is a copy that goes on past the matrix's edges.
     bool padded = false;
 };
@@ -70,14 +72,15 @@ constexpr TileLayout tile_layout(bool rows_along_k, int outer, const KernelConfi
     return TileLayout{.rows_along_k = rows_along_k,
                       .outer = outer,
                       .depth = c.block_k,
-                      .vector = bytes == 2 && access < 2 ? 2 : access,
+                      .vector = access * bytes < 4 ? 4 / bytes : access,
                       .access = access,
                       // cp.async moves 4, 8 or 16 bytes.
                       .async_copy = c.async_copy != 0 && aligned * bytes >= 4,
                       .realigned = realigned,
                       .chunk = chunk,
                       // ldmatrix reads rows of one chunk; of doubles four neighbours are read, a lane each.
-                      .chunks_read = bytes == 8 ? 2 : 1};
+                      .chunks_read = bytes == 8 ? 2 : 1,
+                      .reads_pairs_of_rows = bytes == 1 && !rows_along_k};
 }
 constexpr TileLayout layout_a(const KernelConfig& c, const KernelSignature& s) {
     return tile_layout(s.op_a == Operation::none, c.block_m, c, s, s.align_a);
@@ -107,11 +110,13 @@ constexpr unsigned swizzle_span(const TileLayout& l) {
 
 // The offset in the tile of an element of the matrix's part.
 constexpr int element_offset(const TileLayout& l, int row, int column) {
-    const unsigned r = static_cast<unsigned>(row);
+    const auto r = static_cast<unsigned>(row);
+    // Rows that are read at once are counted without gaps.
+    const unsigned read = l.reads_pairs_of_rows ? r / 4 * 2 + r % 2 : r;
     const unsigned c = static_cast<unsigned>(column);
     const auto width = static_cast<unsigned>(l.chunk);
     const unsigned span = swizzle_span(l);
-    const unsigned chunk = c / width ^ r / (8 / span) * static_cast<unsigned>(l.chunks_read) % span;
+    const unsigned chunk = c / width ^ read / (8 / span) * static_cast<unsigned>(l.chunks_read) % span;
     return static_cast<int>(r * static_cast<unsigned>(matrix_columns(l)) + chunk * width + c % width);
 }
 
@@ -126,9 +131,12 @@ constexpr bool copies_evenly(const TileLayout& l, int threads) {
 
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
     const bool doubles = s.type_a == ElementType::f64;
-    if ((!is_16_bit(s.type_a) && !doubles) || s.type_b != s.type_a) return "mma multiplies f16 by f16, bf16 by bf16 or f64 by f64";
-    if (s.type_c != s.type_a && s.type_c != sum_type(s)) return "mma's C is of its operands' type or its sums'";
-    if (s.compute != (doubles ? ComputeMode::f64 : ComputeMode::f32)) return "mma accumulates in f32, and products of f64 in f64";
+    const bool bytes = s.type_a == ElementType::s8;
+    if ((!is_16_bit(s.type_a) && !doubles && !bytes) || s.type_b != s.type_a)
+        return "mma multiplies f16 by f16, bf16 by bf16, f64 by f64 or s8 by s8";
+    if (s.compute != (doubles ? ComputeMode::f64 : bytes ? ComputeMode::s32 : ComputeMode::f32))
+        return "mma accumulates in f32, products of f64 in f64 and of s8 in s32";
+    if (s.type_c != sum_type(s) && (s.type_c != s.type_a || bytes)) return "mma's C is of its operands' type or its sums', of s8 it is s32";
     if (const char* violation = epilogue_violation(s)) return violation;
     if (c.warps_m < 1 || c.warps_m > 16 || c.warps_n < 1 || c.warps_n > 16 || threads(c) > 512)
         return "warps_m * warps_n is 1 to 16: a block of up to 512 threads";
@@ -136,12 +144,12 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
         return "block_m and block_n must be multiples of 16 * warps_m and 16 * warps_n";
     if (accumulators(c) * sum_bytes(s) > 4 * kMostSumRegisters) return "a warp computes at most 64 x 64 of C, and 64 x 32 of doubles";
     if (c.block_k < instruction_k(s) || c.block_k * size_of(s.type_a) > 256 || c.block_k % instruction_k(s) != 0)
-        return doubles ? "block_k is 8, 16, 24 or 32" : "block_k is a multiple of 16 from 16 to 128";
-    if (c.vector_width != 1 && c.vector_width != 2 && c.vector_width != 4 && c.vector_width != 8) return "vector_width is 1, 2, 4 or 8";
-    if (c.vector_width > chunk_elements(s)) return "a vector is at most 16 bytes";
+        return doubles ? "block_k is 8, 16, 24 or 32" : "block_k is a multiple of 16 from 16 to 128, with s8 of 32 from 32 to 256";
+    if (c.vector_width < 1 || (c.vector_width & (c.vector_width - 1)) != 0 || c.vector_width > chunk_elements(s))
+        return "vector_width is 1, 2, 4, 8 or 16, and a vector at most 16 bytes";
     if (c.async_copy != 0 && c.async_copy != 1) return "async_copy is 0 or 1";
     if (c.async_copy == 1 && !layout_a(c, s).async_copy && !layout_b(c, s).async_copy)
-        return "cp.async moves at least 4 bytes: async_copy needs vector_width of 2 or more and rows that start at multiples of 4 bytes";
+        return "cp.async moves at least 4 bytes: async_copy needs vectors of 4 bytes or more and rows that start at multiples of 4 bytes";
     if (c.async_copy == 1 ? c.stages < 2 || c.stages > 8 : c.stages < 1 || c.stages > 2)
         return "stages is 1 or 2 through registers, 2 to 8 with asynchronous copies";
     if (!copies_evenly(layout_a(c, s), threads(c)) || !copies_evenly(layout_b(c, s), threads(c)))

@@ -44,7 +44,8 @@ operations = re.findall(r"/\*[0-9a-f]{4}\*/\s+(?:@!?U?P\w+\s+)?([A-Z][A-Z0-9_]*)
 products = [i for i, name in enumerate(operations) if name == "DMMA"]
 nops = operations[products[0]:products[-1]].count("NOP")
 print(f"{version}, m16n8k{depth}: {len(products)} DMMAs, {nops} NOPs among them")
-sys.exit(len(products) != PRODUCTS or (nops >= 0.8 * expected * PRODUCTS) != (expected > 0) or (expected == 0 and nops > 0))
+holds = nops >= 0.8 * expected * PRODUCTS if expected else nops == 0
+sys.exit(len(products) != PRODUCTS or not holds)
 P
 for v in 12.8.93 13.0.88; do
     python3 "$tmp/count.py" "$tmp" $v 8 2

@@ -123,19 +123,22 @@ __device__ inline void mma_m16n8k32_s8(unsigned (&sums)[4], const unsigned (&a)[
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// The same in double: 16 x 8 times 8 x 8, added in the order of k, each addition rounded. Compute capability 8.x multiplies 8 x 4 by 4 x 8.
-__device__ inline void mma_m16n8k8_f64(double (&sums)[4], const double (&a)[4], double b0, double b1) {
+// The same in double: 16 x 16 times 16 x 8, added in the order of k, each addition rounded. Compute capability 8.x multiplies 8 x 4 by 4
+// x 8.
+__device__ inline void mma_m16n8k16_f64(double (&sums)[4], const double (&a)[8], double b0, double b1, double b2, double b3) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-    asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+    asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, "
+        "{%0, %1, %2, %3};"
         : "+d"(sums[0]), "+d"(sums[1]), "+d"(sums[2]), "+d"(sums[3])
-        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b0), "d"(b1));
+        : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]), "d"(b0), "d"(b1), "d"(b2), "d"(b3));
 #else
+    const double b[4] = {b0, b1, b2, b3};
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < 8; ++i) {
         const int row = i % 2 * 2;
         asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
             : "+d"(sums[row]), "+d"(sums[row + 1])
-            : "d"(a[i]), "d"(i < 2 ? b0 : b1));
+            : "d"(a[i]), "d"(b[i / 2]));
     }
 #endif
 }

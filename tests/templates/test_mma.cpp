@@ -123,7 +123,7 @@ TEST_CASE("tiles of doubles keep every element, and neither half a warp's loads 
     const KernelSignature signature = signature_of(parse_shape("64x64x64 dtype=f64").problem);
     for (const bool rows_along_k : {false, true})
         for (const int outer : {16, 32, 48, 64, 96, 128, 256})
-            for (const int depth : {8, 16, 24, 32}) {
+            for (const int depth : {16, 32}) {
                 CAPTURE(rows_along_k);
                 CAPTURE(outer);
                 CAPTURE(depth);

@@ -32,8 +32,8 @@ constexpr MmaTile kTilesOfDoubles[] = {
 
 constexpr MmaPipeline kAsyncPipelines[] = {{32, 4}, {64, 3}, {32, 3}, {64, 4}, {32, 6}, {64, 2}, {64, 6}, {128, 2}, {128, 3}};
 // Small matrices are all edges, where copies that realign take longer than reading one by one.
-constexpr MmaPipeline kPipelinesOfDoubles[] = {{16, 4, 2}, {16, 3, 2}, {8, 6, 2},  {32, 3, 2}, {16, 6, 2},
-                                               {8, 4, 2},  {32, 2, 2}, {16, 2, 2}, {32, 4, 2}};
+constexpr MmaPipeline kPipelinesOfDoubles[] = {{16, 4, 2}, {16, 3, 2}, {32, 3, 2}, {16, 6, 2},
+                                               {32, 2, 2}, {16, 2, 2}, {32, 4, 2}, {16, 8, 2}};
 constexpr MmaPipeline kPipelinesOfBytes[] = {{64, 4, 16}, {128, 3, 16}, {64, 3, 16},  {128, 4, 16}, {64, 6, 16},
                                              {32, 4, 16}, {128, 2, 16}, {256, 2, 16}, {32, 6, 16}};
 constexpr MmaPipeline kRegisterPipelinesOfBytes[] = {{64, 1, 1}, {32, 2, 1}, {32, 1, 1}, {64, 2, 1}};
@@ -101,7 +101,8 @@ KernelConfig mma_config(const MmaTile& tile, const MmaPipeline& pipeline, const 
 int mma_registers(const KernelConfig& c, const KernelSignature& s) {
     constexpr int kAddresses = 24;
     const int words = sum_bytes(s) / 4;
-    const int fragments = (mma::reads_ahead(s) ? 2 : 1) * 4 * words * (mma::warp_rows(c) + mma::warp_columns(c)) / mma::kSquare;
+    const int fragments =
+        (mma::reads_ahead(s) ? 2 : 1) * mma::fragment_registers(s) * words * (mma::warp_rows(c) + mma::warp_columns(c)) / mma::kSquare;
     // Until it is stored, a single element takes a register of its own, and so do the two elements from which one of a realigned tile
     // comes; and each access takes a register for its address.
     const auto on_the_way = [&](const mma::TileLayout& tile) {

@@ -200,17 +200,18 @@ inline void mma_m16n8k32_s8(unsigned (&sums)[4], const unsigned (&a)[4], unsigne
     }
 }
 
-inline void mma_m16n8k8_f64(double (&sums)[4], const double (&a)[4], double b0, double b1, TMM_HOST_SITE) {
+inline void mma_m16n8k16_f64(double (&sums)[4], const double (&a)[8], double b0, double b1, double b2, double b3, TMM_HOST_SITE) {
     struct Operands {
-        double a[4];
-        double b[2];
+        double a[8];
+        double b[4];
     };
-    const Operands* const lanes = gather(Operands{{a[0], a[1], a[2], a[3]}, {b0, b1}}, host::Site{file, line});
+    const Operands* const lanes =
+        gather(Operands{{a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]}, {b0, b1, b2, b3}}, host::Site{file, line});
     const int lane = host::lane();
     for (int i = 0; i < 4; ++i) {
         const int row = lane / 4 + i / 2 * 8;
         const int column = lane % 4 * 2 + i % 2;
-        for (int k = 0; k < 8; ++k)
+        for (int k = 0; k < 16; ++k)
             sums[i] = __builtin_fma(lanes[row % 8 * 4 + k % 4].a[row / 8 + k / 4 * 2], lanes[column * 4 + k % 4].b[k / 4], sums[i]);
     }
 }

@@ -175,7 +175,7 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
             c.split_k = draw.of(std::array{1, 1, 2, 3, 16});
             c.raster = draw.of(std::array{0, 0, 1, 2, 8});
             if (family.types == Types::doubles) {
-                c.block_k = draw.of(std::array{8, 16, 16, 24, 32});
+                c.block_k = draw.of(std::array{16, 16, 32});
                 c.vector_width = draw.of(std::array{1, 2, 2});
             }
             if (family.types == Types::bytes) {

@@ -1,5 +1,5 @@
 // The mma family: a block computes block_m x block_n of C on tensor cores, warps_m x warps_n warps a rectangle of it each, by
-// mma.sync.m16n8k16 with operands of 16 bits and sums in float, m16n8k8 in double or m16n8k32 with bytes and sums of 32 bits. Tiles of A
+// mma.sync.m16n8k16 with operands of 16 bits and sums in float, the same in double or m16n8k32 with bytes and sums of 32 bits. Tiles of A
 // and B travel from global to shared memory, `stages` of them at once, while the block multiplies those that have landed.
 //
 // A tile lies in shared memory as it does in global memory, whichever way its rows run. ldmatrix reads matrices of 8 rows of 16
@@ -21,12 +21,12 @@
 //   m 8-15 | a[1]    | a[3]    |        k 8-15  | b[1]    |            m 8-15    | sum[2], sum[3] |  row g + 8
 //            row g, k 2t, 2t + 1                  k 2t, 2t + 1, column g
 //
-// Doubles have half as much of k in the same places, one element a register: a[0] is (g, t), a[2] is (g, t + 4), and so on. No ldmatrix
+// Doubles have one element a register: a[0] is (g, t), a[1] is (g + 8, t), and the next pairs lie 4, 8 and 12 further along k. No ldmatrix
 // reads them: each lane loads its elements one by one, and half a warp 4 rows of 4 neighbours, two chunks of each. So that these meet in
 // no bank, pairs of chunks change places: chunk c of row r stands at c ^ r % 4 * 2, and so on.
 //
-// Bytes have twice as much of k in the same places, four elements a register: a[0] is (g, 4t) to (g, 4t + 3). Where rows run along K two
-// bytes are to ldmatrix one element of 16 bits. Along M or N they are two neighbours of one k: transposed, ldmatrix gives a lane 2g and
+// Bytes have twice as much of k in the places of 16 bits, four elements a register: a[0] is (g, 4t) to (g, 4t + 3). Where rows run along K
+// two bytes are to ldmatrix one element of 16 bits. Along M or N they are two neighbours of one k: transposed, ldmatrix gives a lane 2g and
 // 2g + 1 of two k. From matrices whose rows are k 0, 1, 4, 5, 8, 9, … and 2, 3, 6, 7, 10, 11, … a lane gets four k that follow each other,
 // which two byte permutations sort into two registers. So row 2g of the tile stands where g belongs and 2g + 1 where g + 8 does, and
 // columns alike in two products side by side: what a lane holds of C are then other rows, or four neighbouring columns (store_sums).
@@ -70,9 +70,10 @@ using Register = typename RegisterOf<T>::Type;
 // The fragments that a warp multiplies in one step.
 template <class Kernel>
 struct Fragments {
-    Register<ElementOfA<Kernel>> a[warp_rows(Kernel::config) / kSquare][4];
+    static constexpr int registers = fragment_registers(Kernel::signature);
+    Register<ElementOfA<Kernel>> a[warp_rows(Kernel::config) / kSquare][registers];
     // Fragments of B for two products side by side.
-    Register<ElementOfB<Kernel>> b[warp_columns(Kernel::config) / kSquare][4];
+    Register<ElementOfB<Kernel>> b[warp_columns(Kernel::config) / kSquare][registers];
 };
 
 // Reads a warp's fragments of one operand from its tiles, one stage after the other. Each lane points ldmatrix at one row of one of the
@@ -146,13 +147,13 @@ public:
     }
 
     template <int count>
-    __device__ void read(double (&fragments)[count][4], int k) const {
+    __device__ void read(double (&fragments)[count][8], int k) const {
 #pragma unroll
         for (int i = 0; i < count; ++i) {
 #pragma unroll
-            for (int part = 0; part < 4; ++part) {
-                const int outer = i * kSquare + (second_along_k ? part / 2 : part % 2) * 8;
-                const int depth = k + (second_along_k ? part % 2 : part / 2) * 4;
+            for (int part = 0; part < 8; ++part) {
+                const int outer = i * kSquare + (second_along_k ? part / 4 : part % 2) * 8;
+                const int depth = k + (second_along_k ? part % 4 : part / 2) * 4;
                 const int row = layout.rows_along_k ? outer : depth;
                 const int column = layout.rows_along_k ? depth : outer;
                 const double* const first = tile_ + place_[column / step % places];
@@ -195,7 +196,7 @@ __device__ inline void multiply(const Fragments<Kernel>& fragments, Sums<Kernel>
             const int j = i % 2 == 0 ? step : products_n - 1 - step;
             const auto& b = fragments.b[j / 2];
             if constexpr (Kernel::signature.type_a == ElementType::f64)
-                ptx::mma_m16n8k8_f64(sums[i][j], fragments.a[i], b[j % 2 * 2], b[j % 2 * 2 + 1]);
+                ptx::mma_m16n8k16_f64(sums[i][j], fragments.a[i], b[j % 2 * 4], b[j % 2 * 4 + 1], b[j % 2 * 4 + 2], b[j % 2 * 4 + 3]);
             else if constexpr (Kernel::signature.type_a == ElementType::s8)
                 ptx::mma_m16n8k32_s8(sums[i][j], fragments.a[i], b[j % 2 * 2], b[j % 2 * 2 + 1]);
             else if constexpr (Kernel::signature.type_a == ElementType::f16)

@@ -12,7 +12,11 @@ namespace tmm::mma {
 constexpr int kSquare = 16;
 // Elements of k that one instruction multiplies.
 constexpr int instruction_k(const KernelSignature& s) {
-    return s.type_a == ElementType::f64 ? 8 : 32 / size_of(s.type_a);
+    return s.type_a == ElementType::f64 ? 16 : 32 / size_of(s.type_a);
+}
+// Registers of an instruction's fragment of A, which are as many as those of two fragments of B.
+constexpr int fragment_registers(const KernelSignature& s) {
+    return s.type_a == ElementType::f64 ? 8 : 4;
 }
 // Are a step's fragments read while those before it are multiplied? A product of doubles takes so long that another warp's reads hide
 // behind it, and two steps' fragments would not find room beside their sums.
@@ -144,7 +148,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
         return "block_m and block_n must be multiples of 16 * warps_m and 16 * warps_n";
     if (accumulators(c) * sum_bytes(s) > 4 * kMostSumRegisters) return "a warp computes at most 64 x 64 of C, and 64 x 32 of doubles";
     if (c.block_k < instruction_k(s) || c.block_k * size_of(s.type_a) > 256 || c.block_k % instruction_k(s) != 0)
-        return doubles ? "block_k is 8, 16, 24 or 32" : "block_k is a multiple of 16 from 16 to 128, with s8 of 32 from 32 to 256";
+        return doubles ? "block_k is 16 or 32" : "block_k is a multiple of 16 from 16 to 128, with s8 of 32 from 32 to 256";
     if (c.vector_width < 1 || (c.vector_width & (c.vector_width - 1)) != 0 || c.vector_width > chunk_elements(s))
         return "vector_width is 1, 2, 4, 8 or 16, and a vector at most 16 bytes";
     if (c.async_copy != 0 && c.async_copy != 1) return "async_copy is 0 or 1";

@@ -17,6 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kShape = "48 40 32 layout=col";
+constexpr const char* kSmallShape = "8 8 8 layout=col";
+constexpr const char* kSmall = "TMM_TEST_SMALL=1 ";
 // As slow as no kernel is, and at once.
 constexpr const char* kSlow = "TMM_TEST_CUBLAS_US=30000 ";
 
@@ -82,12 +84,12 @@ bool is_skipped() {
 TEST_CASE("where the library is faster it serves, and the next process knows") {
     if (is_skipped()) return;
     User user;
-    const std::string decided = std::string(kShape) + ": by cuBLAS, since tmm took ";
-    const Finished first = user.run("TMM_SETTLED=0", decided);
+    const Finished first = user.run(std::string(kSmall) + "TMM_SETTLED=0", std::string(kSmallShape) + ": by cuBLAS, since tmm took ");
     CHECK(first.calls_behind() == 10);
     CHECK(user.list().find("raced") != std::string::npos);
     for (const char* settled : {"TMM_SETTLED=0", "TMM_SETTLED=1"}) {
-        const Finished next = user.run(settled, std::string(kShape) + ": by cuBLAS, since it was the faster one when they raced");
+        const Finished next =
+            user.run(std::string(kSmall) + settled, std::string(kSmallShape) + ": by cuBLAS, since it was the faster one when they raced");
         CHECK(next.calls_behind() == 10);
         CHECK(lines_with(next.log, ": by tmm") == 0);
     }
@@ -136,8 +138,8 @@ TEST_CASE("a database that can't be written costs one line, and the faster side 
 TEST_CASE("children that are forked in the middle of a race call the library, and the race goes on") {
     if (is_skipped()) return;
     User user;
-    const Finished finished =
-        user.run("TMM_SETTLED=0", std::string(kShape) + ": by cuBLAS, since tmm took ", "a program forks while its shapes are raced");
+    const Finished finished = user.run(std::string(kSmall) + "TMM_SETTLED=0", std::string(kSmallShape) + ": by cuBLAS, since tmm took ",
+                                       "a program forks while its shapes are raced");
     // Children end by exit(): the table is their parent's.
     CHECK(lines_with(finished.log, "who multiplied") == 1);
     CHECK(user.list().find("raced") != std::string::npos);

@@ -29,7 +29,7 @@ const char* const kSizes[] = {"4096 4096 4096", "1000 1000 1000", "512 512 512",
                               "100 90 70",      "2048 2048 64",   "4097 4095 1023", "12 20000 300"};
 const char* const kKinds[] = {
     "",          " align=4",   " compute=f32_strict", " dtype=bf16", " dtype=bf16 align=2", " dtype=f16 ctype=f32",
-    " beta=0.5", " dtype=f64", " dtype=f64 align=8"};
+    " beta=0.5", " dtype=f64", " dtype=f64 align=8",  " dtype=s8"};
 const char* const kTransposes[] = {"nn", "nt", "tn", "tt"};
 
 // Bytes of a thread that a kernel spills: one of 2,519 does.

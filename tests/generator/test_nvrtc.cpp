@@ -66,6 +66,10 @@ std::vector<Sample> samples() {
     };
     KernelSignature f64 = narrow(beta, ElementType::f64, ElementType::f64);
     f64.compute = ComputeMode::f64;
+    KernelSignature s8 = narrow(kPlain, ElementType::s8, ElementType::s32);
+    s8.compute = ComputeMode::s32;
+    KernelSignature s8_nt = s8;
+    s8_nt.op_a = Operation::none, s8_nt.op_b = Operation::transpose;
     const KernelSignature bf16 = narrow(beta, ElementType::bf16, ElementType::bf16);
     const KernelSignature f16 = narrow(kPlain, ElementType::f16, ElementType::f16);
     KernelSignature bf16_nt = narrow(kPlain, ElementType::bf16, ElementType::f32);
@@ -95,6 +99,13 @@ std::vector<Sample> samples() {
         {"family=simt,block_m=64,block_n=64,block_k=16,thread_m=4,thread_n=4,stages=2,vector_width=4,boundary=peeled", f64},
         {"family=simt,block_m=64,block_n=64,block_k=16,thread_m=8,thread_n=4,stages=3,async_copy=1,vector_width=4,boundary=peeled", f64},
         {"family=gemv,block_m=4,block_n=16,block_k=128,thread_n=2,stages=2,vector_width=2,boundary=peeled", f64},
+        {"family=naive,block_m=16,block_n=16", s8},
+        {"family=tiled,block_m=16,block_n=16,block_k=16", s8},
+        {"family=simt,block_m=64,block_n=64,block_k=16,thread_m=4,thread_n=4,stages=2,vector_width=4,boundary=peeled", s8},
+        {"family=simt,block_m=64,block_n=64,block_k=16,thread_m=8,thread_n=4,stages=3,async_copy=1,along_k=1,vector_width=4", s8_nt},
+        {"family=gemv,block_m=4,block_n=64,block_k=256,thread_n=4,stages=2,vector_width=16,boundary=peeled", s8},
+        {"family=mma,block_m=64,block_n=64,block_k=64,warps_m=2,warps_n=2,stages=3,async_copy=1,vector_width=16,boundary=peeled", s8},
+        {"family=mma,block_m=64,block_n=64,block_k=64,warps_m=2,warps_n=2,stages=3,async_copy=1,vector_width=16,boundary=peeled", s8_nt},
         {"family=naive,block_m=16,block_n=16", f16},
         {"family=gemv,block_m=1,block_n=256,block_k=64,thread_n=8,stages=2,vector_width=8,boundary=peeled", f16},
         {"family=gemv,block_m=8,block_n=128,block_k=64,thread_n=4,stages=2,vector_width=8,boundary=peeled", bf16},

@@ -93,6 +93,20 @@ TEST_CASE("every invalid argument gives its own status and launches nothing") {
                  x.args.c = const_cast<void*>(moved(x.args.c, 2));
              },
              false},
+            {"s8 into f32", TMM_STATUS_UNSUPPORTED_TYPE,
+             [](Call& x) { x.problem.type_a = x.problem.type_b = TMM_S8, x.problem.compute = TMM_COMPUTE_S32; }, true},
+            {"s32 into s32", TMM_STATUS_UNSUPPORTED_TYPE,
+             [](Call& x) {
+                 x.problem.type_a = x.problem.type_b = x.problem.type_c = TMM_S32;
+                 x.problem.compute = TMM_COMPUTE_S32;
+             },
+             true},
+            {"relu of s8", TMM_STATUS_UNSUPPORTED_EPILOGUE,
+             [](Call& x) {
+                 x.problem.type_a = x.problem.type_b = TMM_S8, x.problem.type_c = TMM_S32;
+                 x.problem.compute = TMM_COMPUTE_S32, x.problem.activation = TMM_ACTIVATION_RELU;
+             },
+             true},
             {"f32 in f64", TMM_STATUS_UNSUPPORTED_COMPUTE, [](Call& x) { x.problem.compute = TMM_COMPUTE_F64; }, true},
             {"f16, tf32", TMM_STATUS_UNSUPPORTED_COMPUTE,
              [](Call& x) { x.problem.type_a = x.problem.type_b = TMM_F16, x.problem.compute = TMM_COMPUTE_TF32; }, true},

@@ -121,6 +121,32 @@ TEST_CASE("products of doubles are judged by more than doubles") {
     CHECK(beside.outcome == Outcome::inaccurate);
 }
 
+TEST_CASE("sums of bytes are judged bit for bit, also where they wrap around") {
+    const auto element = [](const GemmArgs& args) { return static_cast<std::uint32_t*>(args.c) + 3 * args.ldc + 17; };
+    for (const char* text : {"33x29x1 dtype=s8", "33x29x700 dtype=s8 ops=nt beta=1", "33x29x70 dtype=s8 align=1 ops=tt ldc=40"}) {
+        for (const double alpha : {1.0, -2147483648.0, 2147483647.0}) {
+            CAPTURE(text);
+            CAPTURE(alpha);
+            const VerificationOptions options{.alpha = alpha, .beta = -77777};
+            const Verdict right = bench().verdict(problem_of(text), nullptr, options);
+            CHECK_MESSAGE(right.outcome == Outcome::ok, right.detail);
+            CHECK(right.error_ratio == 0);
+            // In the run with small integers, and in that with all of a byte's values.
+            for (const int wrong_run : {0, 2}) {
+                int run = 0;
+                const Verdict beside = bench().verdict(
+                    problem_of(text),
+                    [&](const GemmArgs& args) {
+                        if (run++ >= wrong_run) *element(args) ^= 0x80000000u;
+                    },
+                    options);
+                CHECK(beside.outcome == (run > wrong_run ? Outcome::wrong_result : Outcome::ok));
+                if (run > wrong_run) CHECK_MESSAGE(contains(beside.detail, "C[3][17] = "), beside.detail);
+            }
+        }
+    }
+}
+
 TEST_CASE("whole numbers halfway between two of bf16 must have gone to the even one") {
     const GemmProblem problem = problem_of("8x8x3000 dtype=bf16");
     const VerificationOptions threefold{.alpha = 3};

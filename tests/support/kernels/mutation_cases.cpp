@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "generator/machine/assumed_device.h"
+#include "tmm/vocabulary/problem_fields.h"
 #include "tmm/vocabulary/signature.h"
 
 namespace tmm::testing {
@@ -159,6 +160,28 @@ const std::map<std::string, std::vector<Case>>& cases() {
            0,
            ElementType::bf16,
            ElementType::bf16},
+          {"mma bytes",
+           kNone,
+           kNone,
+           1,
+           16,
+           true,
+           with(kMmaConfig, &C::block_m, 16, &C::warps_n, 4, &C::vector_width, 16),
+           {{45, 75, 107}, {7, 130, 40}},
+           0,
+           ElementType::s8,
+           ElementType::s32},
+          {"mma bytes turned",
+           kTranspose,
+           kTranspose,
+           2,
+           16,
+           false,
+           with(kMmaConfig, &C::warps_m, 2, &C::warps_n, 1, &C::vector_width, 16),
+           {{45, 75, 107}},
+           0,
+           ElementType::s8,
+           ElementType::s32},
           {"mma registers",
            kNone,
            kTranspose,
@@ -363,7 +386,7 @@ GemmProblem problem_of(const Case& one, const Case::Size& size) {
                         .type_a = one.type,
                         .type_b = one.type,
                         .type_c = one.type_c,
-                        .compute = tf32 ? ComputeMode::tf32 : ComputeMode::f32,
+                        .compute = tf32 ? ComputeMode::tf32 : default_compute(one.type),
                         .op_a = one.op_a,
                         .op_b = one.op_b};
     problem.lda = padded(stored_columns_a(problem), 1, unit);

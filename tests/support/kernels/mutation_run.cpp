@@ -63,6 +63,12 @@ private:
 
 // Values of the 16-bit types: integers here, which f16 holds up to 2048; to bf16 they are rounded.
 float read_element(ElementType type, const char* from) {
+    if (type == ElementType::s8) return static_cast<float>(static_cast<signed char>(*from));
+    if (type == ElementType::s32) {
+        std::int32_t value;
+        std::memcpy(&value, from, sizeof value);
+        return static_cast<float>(value);
+    }
     if (type == ElementType::f32) {
         float value;
         std::memcpy(&value, from, sizeof value);
@@ -78,6 +84,12 @@ float read_element(ElementType type, const char* from) {
     return bits >> 15 ? -magnitude : magnitude;
 }
 void write_element(ElementType type, char* to, float value) {
+    const auto whole = static_cast<std::int32_t>(value);
+    if (type == ElementType::s8 || type == ElementType::s32) {
+        // The lower bytes come first.
+        std::memcpy(to, &whole, static_cast<std::size_t>(size_of(type)));
+        return;
+    }
     if (type == ElementType::f32) {
         std::memcpy(to, &value, sizeof value);
         return;

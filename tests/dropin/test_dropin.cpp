@@ -118,6 +118,11 @@ TEST_CASE("a problem is written as a line that a shapes file reads as the same p
     set_packed(p);
     CHECK(shape_text(p) == "4 5 6 dtype=f64");
     CHECK(tmm::parse_shape(shape_text(p)).problem.compute == tmm::ComputeMode::f64);
+    p.type_a = p.type_b = TMM_S8;
+    p.type_c = TMM_S32;
+    p.compute = TMM_COMPUTE_S32;
+    CHECK(shape_text(p) == "4 5 6 dtype=s8");
+    CHECK(tmm::parse_shape(shape_text(p)).problem.type_c == tmm::ElementType::s32);
 }
 
 TEST_CASE("arguments that a BLAS refuses are left to it") {

@@ -11,6 +11,8 @@ const char* name_of(tmmType_t type) {
         case TMM_F16: return "f16";
         case TMM_BF16: return "bf16";
         case TMM_F64: return "f64";
+        case TMM_S8: return "s8";
+        case TMM_S32: return "s32";
     }
     return "unknown";
 }
@@ -21,8 +23,17 @@ const char* name_of(tmmCompute_t compute) {
         case TMM_COMPUTE_F32_STRICT: return "f32_strict";
         case TMM_COMPUTE_TF32: return "tf32";
         case TMM_COMPUTE_F64: return "f64";
+        case TMM_COMPUTE_S32: return "s32";
     }
     return "unknown";
+}
+
+// What a shapes file takes where it says nothing.
+tmmCompute_t default_compute(tmmType_t type_a) {
+    return type_a == TMM_F64 ? TMM_COMPUTE_F64 : type_a == TMM_S8 ? TMM_COMPUTE_S32 : TMM_COMPUTE_F32;
+}
+tmmType_t default_type_c(tmmType_t type_a) {
+    return type_a == TMM_S8 ? TMM_S32 : type_a;
 }
 
 const char* name_of(tmmActivation_t activation) {
@@ -72,8 +83,8 @@ std::string shape_text(const tmmGemmProblem_t& p) {
     std::string text = std::to_string(p.m) + " " + std::to_string(p.n) + " " + std::to_string(p.k);
     if (p.type_a != TMM_F32) text.append(" dtype=").append(name_of(p.type_a));
     if (p.type_b != p.type_a) text.append(" btype=").append(name_of(p.type_b));
-    if (p.type_c != p.type_a) text.append(" ctype=").append(name_of(p.type_c));
-    if (p.compute != (p.type_a == TMM_F64 ? TMM_COMPUTE_F64 : TMM_COMPUTE_F32)) text.append(" compute=").append(name_of(p.compute));
+    if (p.type_c != default_type_c(p.type_a)) text.append(" ctype=").append(name_of(p.type_c));
+    if (p.compute != default_compute(p.type_a)) text.append(" compute=").append(name_of(p.compute));
     if (p.op_a != TMM_NO_TRANS || p.op_b != TMM_NO_TRANS) {
         text += " ops=";
         text += p.op_a == TMM_NO_TRANS ? 'n' : 't';

@@ -30,6 +30,8 @@ constexpr Synonym kTypes[] = {
     {"double", "f64"},
     {"float64", "f64"},
     {"fp64", "f64"},
+    {"int8", "s8"},
+    {"int32", "s32"},
     {"s", "f32", Spelling::blas},
     {"f32_r", "f32", Spelling::blas},
     {"r_32f", "f32", Spelling::blas},
@@ -42,6 +44,12 @@ constexpr Synonym kTypes[] = {
     {"d", "f64", Spelling::blas},
     {"f64_r", "f64", Spelling::blas},
     {"r_64f", "f64", Spelling::blas},
+    {"i8", "s8", Spelling::blas},
+    {"i8_r", "s8", Spelling::blas},
+    {"r_8i", "s8", Spelling::blas},
+    {"i32", "s32", Spelling::blas},
+    {"i32_r", "s32", Spelling::blas},
+    {"r_32i", "s32", Spelling::blas},
 };
 
 constexpr std::string_view kPrefixes[] = {"torch.", "cuda_", "hip_", "dtypes.", "dt_", "c10::"};
@@ -81,18 +89,16 @@ std::string_view foreign_type(std::string_view text) {
     const auto has = [&](std::string_view part) { return name.find(part) != std::string::npos; };
     const auto begins = [&](std::string_view part) { return name.starts_with(part); };
     if (is_complex(name)) return "complex";
-    if (name == "f64") return "FP64";
     if (has("8f_") || has("e4m3") || has("e5m2") || has("ue8m0") || has("fp8") || begins("f8") || begins("bf8") || begins("b8") ||
         begins("float8"))
         return "FP8";
     if (has("4f_") || has("e2m1") || has("fp4") || begins("f4") || begins("float4")) return "FP4";
     if (has("e3m2") || has("e2m3") || has("fp6") || begins("f6") || begins("bf6") || begins("float6")) return "FP6";
-    constexpr std::array kInt8 = {"i8", "s8", "u8", "i8_r", "u8_r", "r_8i", "r_8u", "int8", "uint8", "4xi8"};
-    if (std::ranges::find(kInt8, name) != kInt8.end()) return "int8";
+    constexpr std::array kBytes = {"u8", "u8_r", "r_8u", "uint8", "4xi8"};
+    if (std::ranges::find(kBytes, name) != kBytes.end()) return "int8 without signs";
     constexpr std::array kInt4 = {"i4", "s4", "u4", "i4_r", "u4_r", "r_4i", "r_4u", "int4", "uint4", "b1"};
     if (std::ranges::find(kInt4, name) != kInt4.end()) return "an integer of less than 8 bits";
-    constexpr std::array kIntegers = {"i32",    "s32", "u32", "i",     "i32_r", "u32_r", "r_32i", "int32",
-                                      "uint32", "i64", "s64", "int64", "i16",   "s16",   "u16",   "int16"};
+    constexpr std::array kIntegers = {"s32", "u32", "i", "u32_r", "uint32", "i64", "s64", "int64", "i16", "s16", "u16", "int16"};
     if (std::ranges::find(kIntegers, name) != kIntegers.end()) return "an integer";
     return {};
 }

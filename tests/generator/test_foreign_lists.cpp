@@ -161,9 +161,8 @@ TEST_CASE("commands of rocblas-bench and hipblaslt-bench, in scripts and in logs
         "-k 64 --batch_count 4\nhipblaslt-bench -m 64 -n 64 -k 64 -r f16_r --activation_type gelu --gradient\n"
         "hipblaslt-bench -m 64 -n 64 -k 64 --a_type f8_r --b_type f8_r --d_type bf16_r --scaleA 1 --scaleB 1\n"
         "rocblas-bench -f gemm -r s -m 64 -n 65 -k\n",
-        {"64 65 66 layout=col"},
+        {"64 64 64 layout=col dtype=s8", "64 65 66 layout=col"},
         {{1, "trsm", "'trsm'"},
-         {2, "i8_r", "int8"},
          {4, "gemm_batched", "arrays of pointers"},
          {5, "gradient", "backward pass"},
          {6, "f8_r", "FP8"},
@@ -345,12 +344,8 @@ TEST_CASE("Tensile's configurations") {
             "GEMM\n      DataType: d\n      ProblemSizes:\n        - Exact: [5, 6, 1, 7]\n  - - OperationType: GEMM\n      DataType: s\n"
             "      ProblemSizes:\n        - Exact: [5, 6, 1, 7]\n        - Exact: [5, 6,\n        - Range: [[1, 1, 1000], [1, 1, 1000], "
             "[1], [1, 1, 9]]\n",
-        {"5 6 7 layout=col"},
-        {{9, "Exact", "FP8"},
-         {10, "Range", "FP8"},
-         {15, "Exact", "FP64"},
-         {20, "[5, 6", "no list in brackets"},
-         {21, "[[1, 1", "more than 1000000"}});
+        {"5 6 7 layout=col dtype=f64", "5 6 7 layout=col"},
+        {{9, "Exact", "FP8"}, {10, "Range", "FP8"}, {20, "[5, 6", "no list in brackets"}, {21, "[[1, 1", "more than 1000000"}});
 }
 
 TEST_CASE("docs/lists.md shows a problem in each format, and what it is read as") {
@@ -390,6 +385,22 @@ TEST_CASE("what sums are computed in becomes the least mode that is as accurate"
     for (const char* sums : {"f32_r", "f16_r", "COMPUTE_16F", "COMPUTE_32F_FAST_16F"}) CHECK(mode("f16_r", sums) == ComputeMode::f32);
     CHECK_THROWS_AS(mode("f16_r", "COMPUTE_32F_PEDANTIC"), Error);
     CHECK_THROWS_AS(mode("bf16_r", "f64_r"), Error);
+    for (const char* sums : {"f64_r", "c_f64_r", "d", "COMPUTE_64F"}) CHECK(mode("f64_r", sums) == ComputeMode::f64);
+    CHECK_THROWS_AS(mode("f64_r", "f32_r"), Error);
+    for (const char* sums : {"i32_r", "COMPUTE_32I"}) CHECK(mode("i8_r", sums) == ComputeMode::s32);
+    CHECK_THROWS_AS(mode("i8_r", "f32_r"), Error);
+}
+
+TEST_CASE("an integer type is taken where it is served, and named where it is not") {
+    const auto refusal = [](const std::string& types) {
+        const auto list = list_of("hipblaslt-bench -m 8 -n 8 -k 8 " + types + "\nhipblaslt-bench -m 8 -n 8 -k 9 -r f32_r\n");
+        REQUIRE(list.remarks.size() == 1);
+        return list.remarks.front().what + "; " + list.remarks.front().remedy;
+    };
+    CHECK(lines_of(list_of("hipblaslt-bench -m 8 -n 8 -k 8 -r i8_r\n")) == read({"8 8 8 layout=col dtype=s8"}));
+    CHECK(refusal("--a_type u8_r --b_type i8_r --d_type i32_r").find("int8 without signs") != std::string::npos);
+    CHECK(refusal("--a_type i32_r --b_type i32_r --d_type i32_r").find("A is") != std::string::npos);
+    CHECK(refusal("--a_type i8_r --b_type i8_r --d_type i8_r").find("tmm stores C in s32") != std::string::npos);
 }
 
 TEST_CASE("a list is known by its content, whatever else stands in it") {

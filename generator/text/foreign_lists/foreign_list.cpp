@@ -9,6 +9,7 @@
 #include "base/text/printable.h"
 #include "generator/text/spellings.h"
 #include "generator/text/text.h"
+#include "tmm/number/arithmetic.h"
 
 namespace tmm {
 namespace {
@@ -21,7 +22,8 @@ std::string served_types() {
 
 ElementType element_type(std::string_view text, std::string_view which) {
     const auto value = value_of(kElementTypes, type_name(text, Spelling::blas));
-    if (value && *value < kElementTypes.offered) return static_cast<ElementType>(*value);
+    const bool is_sum = value && *value == static_cast<int>(ElementType::s32) && which == "C";
+    if (value && (*value < kElementTypes.offered || is_sum)) return static_cast<ElementType>(*value);
     const std::string_view foreign = foreign_type(text);
     if (foreign.empty())
         throw ShapeFault{text.data(), fmt::format("the type of {} is {}, which tmm does not know", which, in_quotes(text)),
@@ -63,8 +65,11 @@ ComputeMode compute_mode(std::string_view text, ElementType type) {
     if (name == "32f") name = "f32";
     if (name == "16f") name = "f16";
     if (name == "64f") name = "f64";
+    if (name == "32i") name = "s32";
     const std::string sum = type_name(name, Spelling::blas);
-    if (sum == name_of(type) || (sum == "f32" && is_16_bit(type))) return default_compute(type);
+    if (sum == name_of(arithmetic_of(type, type, type, default_compute(type)).accumulator) || (sum == "f16" && type == ElementType::f16) ||
+        (sum == "bf16" && type == ElementType::bf16))
+        return default_compute(type);
     refuse_compute(text, type);
 }
 
@@ -76,13 +81,15 @@ Types types_of(const ForeignProduct& product) {
     Types types{};
     types.a = product.type_a.empty() ? ElementType::f32 : element_type(product.type_a, "A");
     types.b = product.type_b.empty() ? types.a : element_type(product.type_b, "B");
-    types.c = product.type_c.empty() ? types.a : element_type(product.type_c, "C");
+    const ElementType sums = arithmetic_of(types.a, types.a, types.a, default_compute(types.a)).accumulator;
+    const bool is_bytes = types.a == ElementType::s8;
+    types.c = !product.type_c.empty() ? element_type(product.type_c, "C") : is_bytes ? sums : types.a;
     if (types.b != types.a)
         throw ShapeFault{product.type_b.data(), fmt::format("A is {} and B is {}", name_of(types.a), name_of(types.b)),
                          "tmm multiplies operands of one type"};
-    if (types.c != types.a && types.c != ElementType::f32)
+    if (types.c != sums && (types.c != types.a || is_bytes))
         throw ShapeFault{product.type_c.data(), fmt::format("operands are {} and C is {}", name_of(types.a), name_of(types.c)),
-                         "tmm stores C in the operands' type or in f32"};
+                         is_bytes ? "tmm stores C in s32" : fmt::format("tmm stores C in the operands' type or in {}", name_of(sums))};
     return types;
 }
 
@@ -105,7 +112,7 @@ ShapeLine line_of_shapes(const ForeignProduct& product) {
     set("layout", product.column_major ? "col" : "row");
     // Only what differs from the defaults is set, so that --set can change the rest.
     if (!product.type_a.empty()) set("dtype", name_of(types.a));
-    if (types.c != types.a) set("ctype", name_of(types.c));
+    if (types.c != types.a && !(types.a == ElementType::s8)) set("ctype", name_of(types.c));
     if (const ComputeMode mode = compute_mode(product.compute, types.a); mode != default_compute(types.a)) set("compute", name_of(mode));
     set("ops", kOperationPairs[2 * static_cast<int>(operation(product.op_a, "A")) + static_cast<int>(operation(product.op_b, "B"))]);
     set("batch", product.batch);

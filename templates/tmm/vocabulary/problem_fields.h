@@ -31,8 +31,9 @@ constexpr ValueNames value_names(const char* const (&names)[count], int offered 
     return {names, count, offered};
 }
 
-inline constexpr ValueNames kElementTypes = value_names(kElementTypeNames, 3);
-inline constexpr ValueNames kComputeModes = value_names(kComputeModeNames, 3);
+// INT32 is offered as what INT8 is multiplied into, and by that name alone.
+inline constexpr ValueNames kElementTypes = value_names(kElementTypeNames, 5);
+inline constexpr ValueNames kComputeModes = value_names(kComputeModeNames);
 inline constexpr ValueNames kOperations = value_names(kOperationNames);
 inline constexpr ValueNames kBiasAxes = value_names(kBiasAxisNames);
 inline constexpr ValueNames kActivations = value_names(kActivationNames);

@@ -34,7 +34,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kTool = TMM_BINARY_DIR "/tools/tmm-db";
-constexpr const char* kShapes = "64 48 32\n40 36 200 ops=nt\n33 17 65 beta=1\n24 40 16 dtype=bf16\n24 40 16 dtype=f64\n64 40 32 epilogue=bias+relu\n";
+constexpr const char* kShapes =
+    "64 48 32\n40 36 200 ops=nt\n33 17 65 beta=1\n24 40 16 dtype=bf16\n24 40 16 dtype=f64\n64 40 32 epilogue=bias+relu\n";
 
 bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;

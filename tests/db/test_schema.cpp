@@ -200,7 +200,7 @@ TEST_CASE("a database of an older version, as an earlier tmm left it, opens with
     for (const Older& older :
          {Older{"database_v1.sql", 31}, Older{"database_v2.sql", 26}, Older{"database_v3.sql", 26}, Older{"database_v4.sql", 26},
           Older{"database_v5.sql", 26}, Older{"database_v6.sql", 26}, Older{"database_v7.sql", 26}, Older{"database_v8.sql", 26},
-          Older{"database_v9.sql", 26}, Older{"database_v10.sql", 26}, Older{"database_v11.sql", 26}}) {
+          Older{"database_v9.sql", 26}, Older{"database_v10.sql", 26}, Older{"database_v11.sql", 26}, Older{"database_v12.sql", 26}}) {
         CAPTURE(older.file);
         const TemporaryDirectory directory;
         const auto file = directory / "tmm.db";

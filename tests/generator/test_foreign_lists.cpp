@@ -387,8 +387,8 @@ TEST_CASE("what sums are computed in becomes the least mode that is as accurate"
     CHECK_THROWS_AS(mode("bf16_r", "f64_r"), Error);
     for (const char* sums : {"f64_r", "c_f64_r", "d", "COMPUTE_64F"}) CHECK(mode("f64_r", sums) == ComputeMode::f64);
     CHECK_THROWS_AS(mode("f64_r", "f32_r"), Error);
-    for (const char* sums : {"i32_r", "COMPUTE_32I"}) CHECK(mode("i8_r", sums) == ComputeMode::s32);
-    CHECK_THROWS_AS(mode("i8_r", "f32_r"), Error);
+    for (const char* sums : {"i32_r", "COMPUTE_32I"}) CHECK(mode("i8_r --c_type i32_r --d_type i32_r", sums) == ComputeMode::s32);
+    CHECK_THROWS_AS(mode("i8_r --c_type i32_r --d_type i32_r", "f32_r"), Error);
 }
 
 TEST_CASE("an integer type is taken where it is served, and named where it is not") {
@@ -397,7 +397,8 @@ TEST_CASE("an integer type is taken where it is served, and named where it is no
         REQUIRE(list.remarks.size() == 1);
         return list.remarks.front().what + "; " + list.remarks.front().remedy;
     };
-    CHECK(lines_of(list_of("hipblaslt-bench -m 8 -n 8 -k 8 -r i8_r\n")) == read({"8 8 8 layout=col dtype=s8"}));
+    CHECK(lines_of(list_of("hipblaslt-bench -m 8 -n 8 -k 8 --a_type i8_r --b_type i8_r --d_type i32_r\n")) ==
+          read({"8 8 8 layout=col dtype=s8"}));
     CHECK(refusal("--a_type u8_r --b_type i8_r --d_type i32_r").find("int8 without signs") != std::string::npos);
     CHECK(refusal("--a_type i32_r --b_type i32_r --d_type i32_r").find("A is") != std::string::npos);
     CHECK(refusal("--a_type i8_r --b_type i8_r --d_type i8_r").find("tmm stores C in s32") != std::string::npos);
@@ -417,8 +418,8 @@ TEST_CASE("a list is known by its content, whatever else stands in it") {
 }
 
 TEST_CASE("a list of which nothing is left is refused at its first line, and --set is heard") {
-    const Error error =
-        error_of("Validator,PT_VERSION,2\nGemmTunableOp_double_NN,nn_8_8_8_ld_8_8_8\nGemmTunableOp_c10::complex<float>_NN,nn_8_8_8\n");
+    const Error error = error_of(
+        "Validator,PT_VERSION,2\nGemmTunableOp_Float8_e4m3fn_NN,nn_8_8_8_ld_8_8_8\nGemmTunableOp_c10::complex<float>_NN,nn_8_8_8\n");
     CHECK(error.status() == ExitStatus::bad_input);
     CHECK(error.where() == "list:2:15");
     CHECK(std::string(error.what()).find("none of the 2 lines") != std::string::npos);

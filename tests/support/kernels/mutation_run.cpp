@@ -69,6 +69,11 @@ float read_element(ElementType type, const char* from) {
         std::memcpy(&value, from, sizeof value);
         return static_cast<float>(value);
     }
+    if (type == ElementType::f64) {
+        double value;
+        std::memcpy(&value, from, sizeof value);
+        return static_cast<float>(value);
+    }
     if (type == ElementType::f32) {
         float value;
         std::memcpy(&value, from, sizeof value);
@@ -90,6 +95,11 @@ void write_element(ElementType type, char* to, float value) {
         std::memcpy(to, &whole, static_cast<std::size_t>(size_of(type)));
         return;
     }
+    if (type == ElementType::f64) {
+        const double wide = value;
+        std::memcpy(to, &wide, sizeof wide);
+        return;
+    }
     if (type == ElementType::f32) {
         std::memcpy(to, &value, sizeof value);
         return;
@@ -107,7 +117,7 @@ void write_element(ElementType type, char* to, float value) {
 }
 // The value that is left when it is stored in an element of the type.
 float rounded_to(ElementType type, float value) {
-    char element[4];
+    char element[8];
     write_element(type, element, value);
     return read_element(type, element);
 }

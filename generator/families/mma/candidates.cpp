@@ -23,7 +23,7 @@ constexpr MmaTile kTiles[] = {
 constexpr MmaTile kTilesOfDoubles[] = {
     {128, 128, 4, 2, 1}, {128, 128, 2, 4, 1}, {256, 64, 4, 2, 1}, {64, 256, 2, 4, 1}, {128, 64, 2, 2, 2},  {64, 128, 2, 2, 2},
     {128, 64, 4, 2, 2},  {64, 128, 2, 4, 2},  {96, 128, 3, 4, 1}, {128, 96, 4, 3, 1}, {96, 96, 3, 3, 1},   {96, 64, 3, 2, 1},
-    {64, 96, 2, 3, 1},   {64, 64, 2, 2, 3},   {64, 64, 2, 4, 2},  {64, 48, 2, 3, 3},  {48, 64, 3, 2, 3},   {128, 32, 4, 1, 3},
+    {64, 96, 2, 3, 1},   {64, 64, 2, 2, 3},   {64, 64, 2, 4, 2},  {64, 48, 2, 3, 2},  {48, 64, 3, 2, 2},   {128, 32, 4, 1, 3},
     {32, 128, 1, 4, 3},  {64, 32, 2, 1, 4},   {32, 64, 1, 2, 4},  {64, 32, 2, 2, 4},  {32, 64, 2, 2, 4},   {48, 48, 3, 3, 2},
     {32, 32, 2, 2, 4},   {32, 32, 1, 1, 8},   {16, 128, 1, 4, 4}, {128, 16, 4, 1, 4}, {112, 112, 7, 1, 1}, {112, 64, 7, 1, 1},
     {64, 112, 1, 7, 1},  {16, 64, 1, 2, 6},   {64, 16, 2, 1, 6},  {16, 256, 1, 8, 2}, {256, 16, 8, 1, 2},  {16, 32, 1, 2, 8},
@@ -110,7 +110,10 @@ int mma_registers(const KernelConfig& c, const KernelSignature& s) {
         const int elements = mma::tile_elements(tile) / mma::threads(c);
         return tile.realigned ? elements * 7 / 4 : tile.access == 1 ? elements * 3 : elements / 2;
     };
-    return words * mma::accumulators(c) + fragments + on_the_way(mma::layout_a(c, s)) + on_the_way(mma::layout_b(c, s)) + kAddresses;
+    // ptxas keeps more addresses of doubles where a warp's many columns lie along K.
+    const int crowded = s.type_b == ElementType::f64 && s.op_b == Operation::transpose && mma::warp_columns(c) > 32 ? 8 : 0;
+    return words * mma::accumulators(c) + fragments + crowded + on_the_way(mma::layout_a(c, s)) + on_the_way(mma::layout_b(c, s)) +
+           kAddresses;
 }
 
 std::vector<Search::Candidate> mma_candidates(const GemmProblem& p, const DeviceInfo& device) {

@@ -83,17 +83,19 @@ public:
     }
     void set(i64 index, float value) {
         const std::uint32_t bits = bits_of(type_, value);
-        std::memcpy(first_ + index * size_of(type_), &bits, static_cast<std::size_t>(size_of(type_)));
+        std::memcpy(first_ + index * size_of(type_), &bits, bytes_of_element());
     }
     double operator[](i64 index) const {
         std::uint32_t bits = 0;
-        std::memcpy(&bits, first_ + index * size_of(type_), static_cast<std::size_t>(size_of(type_)));
+        std::memcpy(&bits, first_ + index * size_of(type_), bytes_of_element());
         return value_of(type_, bits);
     }
 
 private:
     static constexpr std::size_t kRoom = 256;
 
+    // Elements are of 32 bits or fewer here.
+    std::size_t bytes_of_element() const { return std::min(sizeof(std::uint32_t), static_cast<std::size_t>(size_of(type_))); }
     std::size_t size() const { return bytes_.size() - 2 * kRoom; }
     std::byte* first_of_copy() { return static_cast<std::byte*>(copy_->data()) + offset_; }
 

@@ -11,8 +11,7 @@
 namespace tmm::bench {
 
 // The largest error that a result may have before it is rounded to the type of C, relative to |alpha| |A| |B| + |beta| |C|, however it was
-// summed; u = 2^-24, and 2^-53
-// where sums are of f64.
+// summed; u = 2^-24, and 2^-53 where sums are of f64.
 // f32 and f64 operands: (k + 4) u. k roundings of products and sums (Higham, Accuracy and Stability of Numerical Algorithms, 3.1), those of
 // alpha, beta and their sum, and one for what is not of first order.
 // 16-bit operands and tf32: (5/2 k + 4) u. A tensor core aligns the products of one step and the sum so far to the largest of them
@@ -27,7 +26,7 @@ double accumulation_bound(const GemmProblem& problem);
 struct Difference {
     // The largest |x - y| / (2 accumulation_bound scale + rounding of C), where x has the type of C, y that of the sums, and scale is
     // |alpha| |A| |B| + |beta| |C|. It is infinite where one is a NaN and the other is not. Where it is at most 1, they agree. With an
-    // epilogue, y is what it makes in double precision of y, and its own error is allowed too.
+    // epilogue, it is applied to y in double precision first, and its own error is allowed too.
     double ratio = 0;
     // "C[3][17]: tmm 4, peer 5": the place of the largest.
     std::string where;

@@ -44,7 +44,7 @@ struct WinnerRow {
     double default_us = 0;
     // Nothing was measured: the config is a guess by the model.
     bool predicted = false;
-    // Of origin "raced": what the library took that a program called; 0 otherwise.
+    // What the library took that a program called, where the origin is "raced"; 0 otherwise.
     double library_us = 0;
 };
 

@@ -36,7 +36,7 @@ long lines_with(const std::string& text, const std::string& words) {
 struct Finished {
     std::string said;
     std::string log;
-    // Of ten calls at its end.
+    // Returns how many of its last ten calls the library behind took.
     long calls_behind() const {
         const auto at = said.find("calls behind: ");
         return at == std::string::npos ? -1 : std::atol(said.c_str() + at + 14);

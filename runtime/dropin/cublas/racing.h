@@ -38,7 +38,7 @@ struct RacedShape {
     std::vector<TimedCall*> pending;
     std::vector<std::string> candidates;
     double predicted_us = 0;
-    // Of the candidates that were tried, the one of side i + 1; null where it could not be prepared.
+    // The i-th is the candidate of side i + 1; null where it could not be prepared.
     std::vector<const ReadyPlan*> plans;
     // The database knows of it.
     const ReadyPlan* remembered = nullptr;
@@ -110,7 +110,7 @@ private:
     int idle_ = 0;
 };
 
-// Of a turn that the library took.
+// Ends a turn that the library took.
 void end_timed(TimedCall* call, bool is_valid) noexcept;
 
 }  // namespace tmm::dropin

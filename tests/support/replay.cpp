@@ -124,7 +124,7 @@ private:
         if (time->outcome != Outcome::ok) return Measured{{.outcome = time->outcome}};
         const int launches = launches_of(time->alone_us, request.timing.sample_us);
         Noise noise(options_, request.config, "alone");
-        const std::vector<double> samples = take_samples(request.timing, launches, [&] { return time->alone_us * noise.factor(); });
+        const std::vector<double> samples = take_samples(request.timing, launches, 0, [&] { return time->alone_us * noise.factor(); });
         spent_.samples += static_cast<int>(samples.size());
         for (const double sample : samples) spent_.request_us.back() += sample * launches;
         return Measured{{.outcome = time->outcome,
@@ -143,7 +143,7 @@ private:
             times.push_back(beside_.of(*time_of(config)));
             launches.push_back(launches_of(times.back(), run_off.sample_us));
         }
-        auto samples = race(run_off, launches, [&](std::size_t i) { return times[i] * noise[i].factor(); });
+        auto samples = race(run_off, launches, 0, [&](std::size_t i) { return times[i] * noise[i].factor(); });
         RunOffDone done;
         for (std::size_t i = 0; i < samples.size(); ++i) {
             spent_.run_off_samples += static_cast<int>(samples[i].size());

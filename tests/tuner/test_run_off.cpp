@@ -42,7 +42,7 @@ Raced raced(const std::vector<double>& times, double noise, unsigned seed, doubl
     std::mt19937 random(seed);
     std::normal_distribution<double> normal;
     Raced raced;
-    raced.samples = race(request, std::vector<int>(times.size(), 1), [&](std::size_t i) {
+    raced.samples = race(request, std::vector<int>(times.size(), 1), 0, [&](std::size_t i) {
         ++raced.taken;
         return times[i] * std::exp(noise * normal(random));
     });
@@ -185,15 +185,15 @@ TEST_CASE(
     CHECK(raced({100, 200, 300}, 0.001, 1, 0, false).taken == 300);
     RunOffRequest request{.configs = std::vector<KernelConfig>(3), .rounds = 50, .min_rounds = 7, .total_us = 1};
     const auto sample = [](std::size_t) { return 1.0; };
-    CHECK(race(request, {1, 1, 1}, sample)[2].size() == 7);
+    CHECK(race(request, {1, 1, 1}, 0, sample)[2].size() == 7);
     request.total_us = 300;
-    const auto samples = race(request, {10, 0, 5}, sample);
+    const auto samples = race(request, {10, 0, 5}, 0, sample);
     CHECK(samples[0].size() == 20);
     CHECK(samples[1].empty());
     CHECK(samples[2].size() == 20);
     request.orders = {0, 1, 2};
-    CHECK(race(request, {0, 0, 0}, sample)[0].empty());
-    CHECK(race(request, {0, 1, 0}, sample)[1].size() <= 10);
+    CHECK(race(request, {0, 0, 0}, 0, sample)[0].empty());
+    CHECK(race(request, {0, 1, 0}, 0, sample)[1].size() <= 10);
 }
 
 TEST_CASE("samples of a candidate end once it is surely no finalist, or surely one") {
@@ -201,7 +201,7 @@ TEST_CASE("samples of a candidate end once it is surely no finalist, or surely o
     std::normal_distribution<double> normal;
     const auto taken = [&](double time, double noise, double bar, double precision = 0) {
         const TimingOptions options{.samples = 15, .total_us = 1e9, .bar_us = bar, .precision = precision};
-        return take_samples(options, 1, [&] { return time * std::exp(noise * normal(random)); }).size();
+        return take_samples(options, 1, 0, [&] { return time * std::exp(noise * normal(random)); }).size();
     };
     CHECK(taken(130, 0.001, 100) == 2);
     CHECK(taken(70, 0.001, 100) == 2);
@@ -214,7 +214,7 @@ TEST_CASE("samples of a candidate end once it is surely no finalist, or surely o
     constexpr int kCandidates = 2000;
     for (int i = 0; i < kCandidates; ++i) {
         const TimingOptions options{.samples = 7, .total_us = 1e9, .bar_us = 100};
-        const auto samples = take_samples(options, 1, [&] { return 97 * std::exp(0.02 * normal(random)); });
+        const auto samples = take_samples(options, 1, 0, [&] { return 97 * std::exp(0.02 * normal(random)); });
         wrong += samples.size() < 7 && quantile(samples, 0.5) > 100;
     }
     // Each of six looks is wrong once in a hundred at most.

@@ -26,6 +26,7 @@ constexpr int kMaxLaunches = 512;
 constexpr double kCacheMattersBelow_us = 1000;
 // Samples that follow each other directly agree better than those of another minute would: they are taken to differ by this part at least.
 constexpr double kLeastDeviation = 0.003;
+constexpr double kLeastTime_us = 0.01;
 
 // The value that Student's t with so many degrees of freedom exceeds once in a hundred.
 double student_t(std::size_t degrees) {
@@ -90,31 +91,42 @@ double quantile(std::vector<double> values, double q) {
     return values[below] + (position - static_cast<double>(below)) * (values[above] - values[below]);
 }
 
-PlanTimer::PlanTimer(Device& device, const ExecutablePlan& plan, Verifier& verifier, double sample_us, std::int64_t workspace_bytes) {
+PlanTimer::PlanTimer(Device& device, const ExecutablePlan& plan, Verifier& verifier, const Between& between, double sample_us,
+                     std::int64_t workspace_bytes)
+    : between_us_(between.us) {
     // The calls are made before anything is recorded: the verifier may have to allocate the workspace, which no capture allows.
     std::vector<GemmCall> calls;
     for (int set = 0; set < verifier.rotation_sets(); ++set) calls.push_back(verifier.timing_call(set, workspace_bytes));
     const auto record = [&](int launches) {
         return device.record([&](Stream stream) {
-            for (int i = 0; i < launches; ++i) plan.run(calls[static_cast<std::size_t>(i) % calls.size()], stream);
+            for (int i = 0; i < launches; ++i) {
+                if (between.kernel) between.kernel->enqueue(stream);
+                plan.run(calls[static_cast<std::size_t>(i) % calls.size()], stream);
+            }
         });
     };
     auto single = record(1);
     // The emulated device has no caches or clocks to warm, and its runs are long.
     if (!device.info().emulated) single->run_timed();
-    estimate_us_ = std::max(single->run_timed(), 0.01);
-    launches_ = static_cast<int>(std::clamp(std::ceil(sample_us / estimate_us_), 1.0, static_cast<double>(kMaxLaunches)));
+    const double single_us = single->run_timed();
+    estimate_us_ = without_other(single_us);
+    launches_ = static_cast<int>(std::clamp(std::ceil(sample_us / std::max(single_us, 0.01)), 1.0, static_cast<double>(kMaxLaunches)));
     // A replay uses every operand set; otherwise the next replay would find its operands cached.
     if (estimate_us_ < kCacheMattersBelow_us && !device.info().emulated) launches_ = std::max(launches_, verifier.rotation_sets());
     replay_ = launches_ == 1 ? std::move(single) : record(launches_);
 }
 
-std::vector<double> take_samples(const TimingOptions& options, int launches, const std::function<double()>& sample) {
+// The other kernel's time is not quite the same each time, and a product may take next to none.
+double PlanTimer::without_other(double microseconds) const {
+    return std::max(microseconds - between_us_, kLeastTime_us);
+}
+
+std::vector<double> take_samples(const TimingOptions& options, int launches, double between_us, const std::function<double()>& sample) {
     std::vector<double> samples;
     double used = 0;
     while (static_cast<int>(samples.size()) < options.samples) {
         samples.push_back(sample());
-        used += samples.back() * launches;
+        used += (samples.back() + between_us) * launches;
         if (options.abandon_above_us > 0 && samples.front() > options.abandon_above_us) break;
         if (used > options.total_us && static_cast<int>(samples.size()) >= options.min_samples) break;
         if (samples.size() >= 2 && is_decided(samples, options)) break;
@@ -122,12 +134,12 @@ std::vector<double> take_samples(const TimingOptions& options, int launches, con
     return samples;
 }
 
-Timing time_plan(Device& device, const ExecutablePlan& plan, Verifier& verifier, const TimingOptions& options) {
-    PlanTimer timer(device, plan, verifier, options.sample_us, plan.plan().workspace_bytes);
+Timing time_plan(Device& device, const ExecutablePlan& plan, Verifier& verifier, const Between& between, const TimingOptions& options) {
+    PlanTimer timer(device, plan, verifier, between, options.sample_us, plan.plan().workspace_bytes);
     const bool hopeless = options.abandon_above_us > 0 && timer.launches() == 1 && timer.estimate_us() > options.abandon_above_us;
     double warmed = timer.estimate_us();
-    while (!hopeless && warmed < options.warm_up_us) warmed += timer.sample() * timer.launches();
-    const std::vector<double> samples = take_samples(options, timer.launches(), [&] { return timer.sample(); });
+    while (!hopeless && warmed < options.warm_up_us) warmed += (timer.sample() + between.us) * timer.launches();
+    const std::vector<double> samples = take_samples(options, timer.launches(), between.us, [&] { return timer.sample(); });
     const DeviceState state = device.state();
     return Timing{.median_us = quantile(samples, 0.5),
                   .low_us = quantile(samples, 0.1),

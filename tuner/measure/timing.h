@@ -8,6 +8,7 @@
 
 #include "runtime/device/device.h"
 #include "runtime/plan/executable_plan.h"
+#include "tuner/measure/other_kernel.h"
 #include "tuner/measure/verification.h"
 
 namespace tmm {
@@ -73,29 +74,42 @@ struct Timing {
 // The value below which the share q (0 to 1) of the values lies, by linear interpolation; 0 where there are no values.
 double quantile(std::vector<double> values, double q);
 
-// A timer holds one plan, recorded and ready to be sampled. The operands belong to the verifier, which must outlive it.
+// What stands before each launch that is timed, and its own time, which is no part of a launch's.
+struct Between {
+    // Null where nothing stands between.
+    const OtherKernel* kernel = nullptr;
+    double us = 0;
+};
+
+// A timer holds one plan, recorded and ready to be sampled. The operands belong to the verifier, which must outlive it, as the kernel
+// between must.
 class PlanTimer {
 public:
     // workspace_bytes: at least the plan's own; timers that exist at the same time must be given the same value.
-    PlanTimer(Device& device, const ExecutablePlan& plan, Verifier& verifier, double sample_us, std::int64_t workspace_bytes);
+    PlanTimer(Device& device, const ExecutablePlan& plan, Verifier& verifier, const Between& between, double sample_us,
+              std::int64_t workspace_bytes);
     // Microseconds per launch.
-    double sample() { return replay_->run_timed() / launches_; }
+    double sample() { return without_other(replay_->run_timed() / launches_); }
     int launches() const { return launches_; }
     // The first estimate in microseconds per launch.
     double estimate_us() const { return estimate_us_; }
 
 private:
+    double without_other(double microseconds) const;
+
+    double between_us_ = 0;
     int launches_ = 1;
     double estimate_us_ = 0;
     std::unique_ptr<Replay> replay_;
 };
 
-// Takes samples, in microseconds a launch, until the options say that they are enough. launches: how many a sample holds.
+// Takes samples, in microseconds a launch, until the options say that they are enough. launches: how many a sample holds. between_us: what
+// passes between two of them.
 //
 // Whether a time is surely below or above the bar is told by Student's t of the samples' logarithms, one-sided at 99%, as in "The Racing
 // Algorithm: Model Selection for Lazy Learners" (Maron, Moore, 1997), which compares a model with the best so far by confidence intervals.
-std::vector<double> take_samples(const TimingOptions& options, int launches, const std::function<double()>& sample);
+std::vector<double> take_samples(const TimingOptions& options, int launches, double between_us, const std::function<double()>& sample);
 
-Timing time_plan(Device& device, const ExecutablePlan& plan, Verifier& verifier, const TimingOptions& options);
+Timing time_plan(Device& device, const ExecutablePlan& plan, Verifier& verifier, const Between& between, const TimingOptions& options);
 
 }  // namespace tmm

@@ -97,7 +97,7 @@ private:
 
 }  // namespace
 
-std::vector<std::vector<double>> race(const RunOffRequest& request, const std::vector<int>& launches,
+std::vector<std::vector<double>> race(const RunOffRequest& request, const std::vector<int>& launches, double between_us,
                                       const std::function<double(std::size_t)>& sample) {
     Race race(request, launches);
     const std::size_t count = launches.size();
@@ -113,7 +113,7 @@ std::vector<std::vector<double>> race(const RunOffRequest& request, const std::v
             if (!race.runs(i)) continue;
             const double microseconds = sample(i);
             race.add(i, microseconds);
-            used_us += microseconds * launches[i];
+            used_us += (microseconds + between_us) * launches[i];
         }
         const int rounds = round + 1;
         if (rounds >= request.min_rounds && 2 * used_us - before_us > request.total_us) break;

@@ -79,6 +79,8 @@ struct Worker::State {
         std::unique_ptr<Verifier> verifier;
     };
     std::map<int, Prepared> searches;
+    std::optional<OtherKernel> other_kernel;
+    double other_us = 0;
     Clock::time_point last_busy = Clock::time_point::min();
 
     const GemmProblem& problem_of(int search) { return searches[search].request.problem; }
@@ -111,6 +113,19 @@ struct Worker::State {
             had_any = true;
         }
         return had_any;
+    }
+
+    // Programs have other kernels between their products. All candidates lose the same time for it, so that no noise of that one tells
+    // them apart. The emulated device's times say nothing of either.
+    Between between() {
+        if (info.emulated) return {};
+        if (!other_kernel) {
+            other_kernel.emplace(device, *loader);
+            for (const auto start = Clock::now(); Clock::now() - start < std::chrono::duration<double, std::micro>(kWarmUp_us);)
+                other_kernel->alone_us();
+            other_us = other_kernel->alone_us();
+        }
+        return {.kernel = &*other_kernel, .us = other_us};
     }
 
     double warm_up_us() const {
@@ -184,9 +199,10 @@ Reply Worker::try_measure(const MeasureRequest& request) {
         m.spill_bytes = executable.spill_bytes();
 
         if (const Verdict verdict = verifier.verify(executable); !judged(verdict)) return rejected(verdict.outcome, verdict.detail);
+        const Between between = s.between();
         TimingOptions timing = request.timing;
         timing.warm_up_us = std::max(timing.warm_up_us, s.warm_up_us());
-        const Timing t = time_plan(*s.device, executable, verifier, timing);
+        const Timing t = time_plan(*s.device, executable, verifier, between, timing);
         s.last_busy = Clock::now();
         m.median_us = t.median_us;
         m.low_us = t.low_us;
@@ -263,6 +279,7 @@ RunOffDone Worker::try_run_off(const RunOffRequest& request, const std::function
     }
     done.finalists.resize(request.configs.size());
     Verifier& verifier = s.verifier_of(request.search);
+    const Between between = s.between();
     double round_us = 0;
     for (std::size_t i = 0; i < runners.size(); ++i) {
         step(static_cast<int>(i));
@@ -275,12 +292,13 @@ RunOffDone Worker::try_run_off(const RunOffRequest& request, const std::function
                 continue;
             }
             runners[i].plan = std::get<ExecutablePlan>(std::move(made));
-            runners[i].timer.emplace(*s.device, *runners[i].plan, verifier, request.sample_us, workspace_bytes);
+            runners[i].timer.emplace(*s.device, *runners[i].plan, verifier, between, request.sample_us, workspace_bytes);
             if (const double warm_up = s.warm_up_us(); warm_up > 0) {
-                for (double warmed = 0; warmed < warm_up;) warmed += runners[i].timer->sample() * runners[i].timer->launches();
+                for (double warmed = 0; warmed < warm_up;)
+                    warmed += (runners[i].timer->sample() + between.us) * runners[i].timer->launches();
             }
             s.last_busy = Clock::now();
-            round_us += runners[i].timer->estimate_us() * runners[i].timer->launches();
+            round_us += (runners[i].timer->estimate_us() + between.us) * runners[i].timer->launches();
         } catch (const LaunchRefused& refused) {
             finalist.outcome = Outcome::launch_failed;
             finalist.detail = first_line(refused.what());
@@ -298,7 +316,7 @@ RunOffDone Worker::try_run_off(const RunOffRequest& request, const std::function
     }
     std::vector<int> launches;
     for (const Runner& runner : runners) launches.push_back(runner.timer ? runner.timer->launches() : 0);
-    auto samples = race(request, launches, sample);
+    auto samples = race(request, launches, between.us, sample);
     for (std::size_t i = 0; i < samples.size(); ++i) done.finalists[i].samples_us = std::move(samples[i]);
     for (std::size_t i = 0; i < runners.size(); ++i) {
         if (!runners[i].timer) continue;

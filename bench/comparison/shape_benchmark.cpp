@@ -10,6 +10,8 @@
 
 #include "base/error.h"
 #include "base/median.h"
+#include "base/text/environment.h"
+#include "bench/comparison/among_others.h"
 #include "bench/timing/roofline.h"
 #include "db/store/measurement.h"
 #include "generator/choice/cost_model.h"
@@ -54,7 +56,8 @@ ShapeBenchmark::ShapeBenchmark(std::shared_ptr<Device> device, const DriverConte
       peers_(peers),
       options_(options),
       checker_(device_, context.stream()),
-      other_(device_) {}
+      loader_(device_, make_compiler(device_->info()), KernelCache(default_cache_directory())),
+      other_(device_, loader_) {}
 
 ShapeResult ShapeBenchmark::run(const Shape& shape) {
     ShapeResult result;
@@ -131,8 +134,9 @@ ShapeResult ShapeBenchmark::run(const Shape& shape) {
 
         for (Side& side : sides) result.peers.push_back(std::move(side.result));
         const PeerResult* best = nullptr;
+        const auto claimed_us = [&](const PeerResult& peer) { return result.between_ratios.empty() ? peer.median_us : peer.between_us; };
         for (const PeerResult& peer : result.peers)
-            if (peer.skipped.empty() && (peer.in_pairs || contest.empty()) && (!best || peer.median_us < best->median_us)) best = &peer;
+            if (peer.skipped.empty() && (peer.in_pairs || contest.empty()) && (!best || claimed_us(peer) < claimed_us(*best))) best = &peer;
         if (best) {
             result.best_peer = best->name;
             result.ratios =
@@ -248,10 +252,14 @@ void ShapeBenchmark::time_between(const Operands& operands, Contestant& ours, co
         contestants.push_back(std::move(contestant));
         return sampler_of(std::make_shared<Recorded>(record(*contestants.back(), *device_, operands, result.launches)));
     };
-    const Sampler tmm = sampler(other_.before(ours));
+    const Sampler tmm = sampler(behind_other(other_, &ours));
     std::vector<PeerSide> others;
-    for (Side* side : sides) others.push_back({.offers = {sampler(other_.before(*side->kept.front()))}});
-    others.push_back({.offers = {sampler(other_.alone())}});
+    for (Side* side : sides) {
+        PeerSide offers;
+        for (const std::unique_ptr<Contestant>& offer : side->kept) offers.offers.push_back(sampler(behind_other(other_, offer.get())));
+        others.push_back(std::move(offers));
+    }
+    others.push_back({.offers = {sampler(behind_other(other_, nullptr))}});
     const int pairs = device_->info().emulated ? std::min(options_.pairs, kPairsBetweenOnEmulated) : options_.pairs;
     tmm();
     PairedSamples samples = time_in_pairs(tmm, others, pairs);
@@ -262,15 +270,14 @@ void ShapeBenchmark::time_between(const Operands& operands, Contestant& ours, co
         for (double& time : times) time -= other_us;
         return *std::min_element(times.begin(), times.end()) > 0;
     };
-    if (!take_away(samples.ours)) return;
+    bool is_timed = take_away(samples.ours);
+    for (std::vector<double>& times : samples.peers) is_timed = take_away(times) && is_timed;
+    if (!is_timed) return;
     result.between_us = median(samples.ours);
-    std::vector<std::vector<double>> compared;
-    for (std::size_t i = 0; i < sides.size(); ++i) {
-        if (!take_away(samples.peers[i])) continue;
-        sides[i]->result.between_us = median(samples.peers[i]);
-        compared.push_back(samples.peers[i]);
-    }
-    if (!compared.empty()) result.between_ratio = median_interval(ratios(samples.ours, fastest_per_pair(compared)));
+    for (std::size_t i = 0; i < sides.size(); ++i) sides[i]->result.between_us = median(samples.peers[i]);
+    if (sides.empty()) return;
+    result.between_ratios = ratios(samples.ours, fastest_per_pair(samples.peers));
+    result.between_ratio = median_interval(result.between_ratios);
 }
 
 double ShapeBenchmark::host_cost(Contestant& contestant, const Operands& operands, double launch_us) {

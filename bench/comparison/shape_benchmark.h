@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "bench/accuracy/result_check.h"
-#include "bench/comparison/other_kernel.h"
 #include "bench/comparison/shape_class.h"
 #include "bench/operands/operands.h"
 #include "bench/peers/tuned.h"
@@ -17,7 +16,9 @@
 #include "bench/timing/paired_timing.h"
 #include "bench/timing/roofline.h"
 #include "bench/timing/statistics.h"
+#include "runtime/plan/executable_plan.h"
 #include "tuner/measure/ceilings.h"
+#include "tuner/measure/other_kernel.h"
 
 namespace tmm::bench {
 
@@ -71,12 +72,14 @@ struct ShapeResult {
     double host_us = -1;
     double between_us = 0;
     std::vector<PeerResult> peers;
-    // The peer with the smallest median among those timed in pairs (among all where none was); empty where there is none.
+    // The peer with the smallest median among those timed in pairs (among all where none was), with another kernel between where that was
+    // measured; empty where there is none.
     std::string best_peer;
-    // Fastest peer of each pair / tmm, and its median with the 95% interval.
+    // Fastest peer of each pair / tmm, and its median with the 95% interval, of products back to back.
     std::vector<double> ratios;
     Interval ratio;
-    // The same ratio where another kernel stands between; 0 where it was not measured.
+    // The same where another kernel stands between; empty and 0 where it was not measured.
+    std::vector<double> between_ratios;
     Interval between_ratio;
     int launches = 0;
     int operand_sets = 0;
@@ -88,6 +91,10 @@ struct ShapeResult {
     std::optional<Floor> floor;
     // The launch of the read kernel that read fastest.
     std::string read_launch;
+
+    // The ratio that is claimed: with another kernel between, as programs run, where that was measured.
+    const Interval& claimed_ratio() const { return between_ratios.empty() ? ratio : between_ratio; }
+    const std::vector<double>& claimed_ratios() const { return between_ratios.empty() ? ratios : between_ratios; }
 
     // Is tmm's error more than kMostOfPeerError times the best peer's? Not where nothing is compared.
     bool is_less_accurate() const;
@@ -121,6 +128,7 @@ private:
     BenchmarkOptions options_;
     ValuePool pool_;
     ResultChecker checker_;
+    KernelLoader loader_;
     OtherKernel other_;
     const CeilingSweep* ceiling_sweep_ = nullptr;
     DeviceCeilings ceilings_;

@@ -103,12 +103,26 @@ std::string less_accurate_text() {
     return fmt::format("tmm's error is more than {} times the best peer's", kMostOfPeerError);
 }
 
-// The ratios of the shapes that count in means: all, or those whose rows are aligned.
-std::vector<std::vector<double>> mean_ratios(const std::vector<ShapeResult>& results, bool aligned_only) {
+// The ratios of the shapes that count in means: all, or those whose rows are aligned. of: the ratios of one shape; it is left out where
+// there are none.
+template <class Of>
+std::vector<std::vector<double>> mean_ratios(const std::vector<ShapeResult>& results, bool aligned_only, const Of& of) {
     std::vector<std::vector<double>> ratios;
-    for (const ShapeResult& result : results)
-        if (in_means(result) && (!aligned_only || aligned(result.shape.problem))) ratios.push_back(result.ratios);
+    for (const ShapeResult& result : results) {
+        if (!in_means(result) || (aligned_only && !aligned(result.shape.problem))) continue;
+        if (std::vector<double> of_shape = of(result); !of_shape.empty()) ratios.push_back(std::move(of_shape));
+    }
     return ratios;
+}
+
+std::vector<double> claimed(const ShapeResult& result) {
+    return result.claimed_ratios();
+}
+std::vector<double> back_to_back(const ShapeResult& result) {
+    return result.ratios;
+}
+std::vector<double> between(const ShapeResult& result) {
+    return result.between_ratios;
 }
 
 bool has_distance(const ShapeResult& result) {
@@ -193,6 +207,7 @@ TableLayout layout_of(const std::vector<Shape>& shapes, const RunInfo& info, con
     for (const std::string& peer : info.peers) add({peer + " µs", true, 1}, 9);
     add({"ratio", true}, 7);
     add({.head = "95% interval", .rank = 2}, 16);
+    add({"back to back", true, 3}, 12);
     // The emulated device's times say nothing about arithmetic.
     if (!info.device.emulated) add({"TFLOP/s", true, 4}, 7);
     add({"host µs", true, 5}, 11);
@@ -216,12 +231,13 @@ std::vector<std::string> legend(const RunInfo& info, const std::vector<std::stri
         lines.emplace_back("The emulated device: times are the CPU's and say nothing about a GPU.");
     } else {
         lines.emplace_back("Times: device time of a replayed graph, operands rotated past the L2.");
-        lines.push_back(fmt::format("ratio: fastest peer / tmm, the median of {} pairs; above 1 tmm is faster. {}: {}; no mean has it.",
-                                    info.pairs, kLessAccurate, less_accurate_text()));
+        lines.push_back(
+            fmt::format("ratio: fastest peer / tmm with another kernel before each product, as programs have it, whose own time "
+                        "is taken off; the median of {} pairs; above 1 tmm is faster. {}: {}; no mean has it.",
+                        info.pairs, kLessAccurate, less_accurate_text()));
+        if (shows("back to back")) lines.emplace_back("back to back: the same ratio without another kernel, as the columns of times are.");
         if (shows("host µs")) lines.emplace_back("host: a call's cost on the CPU, tmm/best peer.");
-        if (shows("between µs"))
-            lines.emplace_back(
-                "between: the time where another kernel stands before each product, without that kernel's own, tmm/best peer.");
+        if (shows("between µs")) lines.emplace_back("between: the times that the ratio is of, tmm/best peer.");
     }
     if (shows("error"))
         lines.emplace_back("error: ||C - exact|| / ||exact||, of tmm, the best peer and the naive kernel (FMAs in the order of k).");
@@ -253,11 +269,13 @@ void Table::row(const ShapeResult& result) {
         cells.push_back(peer ? time_text(peer->median_us) : "-");
     }
     const bool compared = !result.best_peer.empty();
+    const Interval& ratio = result.claimed_ratio();
     std::string config = result.config;
     if (result.throttled) config += " (throttled)";
     if (!info_.device.emulated && !result.cold_l2) config += " (L2 warm)";
-    cells.insert(cells.end(), {compared ? fmt::format("{:.3f}{}", result.ratio.value, result.is_less_accurate() ? kLessAccurate : "") : "-",
-                               compared ? fmt::format("[{:.3f}, {:.3f}]", result.ratio.low, result.ratio.high) : "-"});
+    cells.insert(cells.end(), {compared ? fmt::format("{:.3f}{}", ratio.value, result.is_less_accurate() ? kLessAccurate : "") : "-",
+                               compared ? fmt::format("[{:.3f}, {:.3f}]", ratio.low, ratio.high) : "-",
+                               compared ? fmt::format("{:.3f}", result.ratio.value) : "-"});
     if (!info_.device.emulated) cells.push_back(fmt::format("{:.2f}", result.tflops));
     cells.insert(cells.end(), {fmt::format("{}/{}", host_text(result.host_us), host_text(host_cost_of(result, result.best_peer))),
                                between_text(result), bytes_text(result.workspace_bytes), error_text(result.check.accuracy.error),
@@ -274,8 +292,8 @@ void Table::row(const ShapeResult& result) {
 
 void print_means(std::ostream& out, const std::vector<ShapeResult>& results, const Screen& screen) {
     std::map<ShapeClass, std::vector<std::vector<double>>> by_class;
-    const std::vector<std::vector<double>> all = mean_ratios(results, false);
-    const std::vector<std::vector<double>> aligned_ones = mean_ratios(results, true);
+    const std::vector<std::vector<double>> all = mean_ratios(results, false, claimed);
+    const std::vector<std::vector<double>> aligned_ones = mean_ratios(results, true, claimed);
     const ShapeResult* slowest = nullptr;
     int surely_slower = 0;
     const std::size_t left_out = left_out_of_means(results);
@@ -289,9 +307,9 @@ void print_means(std::ostream& out, const std::vector<ShapeResult>& results, con
     };
     for (const ShapeResult& result : results) {
         if (!in_means(result)) continue;
-        by_class[result.shape_class].push_back(result.ratios);
-        if (result.ratio.high < 1) ++surely_slower;
-        if (!slowest || result.ratio.value < slowest->ratio.value) slowest = &result;
+        by_class[result.shape_class].push_back(result.claimed_ratios());
+        if (result.claimed_ratio().high < 1) ++surely_slower;
+        if (!slowest || result.claimed_ratio().value < slowest->claimed_ratio().value) slowest = &result;
     }
     if (all.empty()) return say_left_out();
     const auto line = [&out](std::string_view name, const std::vector<std::vector<double>>& ratios) {
@@ -303,8 +321,9 @@ void print_means(std::ostream& out, const std::vector<ShapeResult>& results, con
         if (const auto found = by_class.find(shape_class); found != by_class.end()) line(name_of(shape_class), found->second);
     if (!aligned_ones.empty() && aligned_ones.size() < all.size()) line("all aligned", aligned_ones);
     line("all", all);
+    line("back to back", mean_ratios(results, false, back_to_back));
     out << hanging(fmt::format("slowest: {} at {}; {} of {} shapes are slower than the best peer beyond their interval",
-                               to_text(slowest->shape.problem), interval_text(slowest->ratio), surely_slower, all.size()),
+                               to_text(slowest->shape.problem), interval_text(slowest->claimed_ratio()), surely_slower, all.size()),
                    prose_columns(screen), kIndent)
         << '\n'
         << std::flush;
@@ -536,8 +555,11 @@ std::string json(const RunInfo& info, const std::vector<ShapeResult>& results) {
         }
         document["shapes"].push_back(row);
     }
-    if (const auto all = mean_ratios(results, false); !all.empty()) document["geometric_mean"] = interval(geometric_mean_interval(all));
-    if (const auto some = mean_ratios(results, true); !some.empty())
+    if (const auto all = mean_ratios(results, false, back_to_back); !all.empty())
+        document["geometric_mean"] = interval(geometric_mean_interval(all));
+    if (const auto all = mean_ratios(results, false, between); !all.empty())
+        document["geometric_mean_between"] = interval(geometric_mean_interval(all));
+    if (const auto some = mean_ratios(results, true, back_to_back); !some.empty())
         document["geometric_mean_aligned"] = interval(geometric_mean_interval(some));
     document["left_out_of_means"] = left_out_of_means(results);
     for (const ClassDistance& mean : mean_distances(results)) {

@@ -21,7 +21,6 @@
 #include "generator/compile/nvrtc_library.h"
 #include "generator/families/family.h"
 #include "generator/kernel/kernel_source.h"
-#include "generator/kernel/template_files.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/plan/launch_plan.h"
 #include "generator/text/shapes_file.h"
@@ -117,33 +116,17 @@ std::vector<Sample> samples() {
     return samples.all();
 }
 
-std::string log_of(const NvrtcLibrary& nvrtc, nvrtcProgram program) {
-    std::size_t size = 0;
-    nvrtc.get_program_log_size(program, &size);
-    std::string log(size, '\0');
-    nvrtc.get_program_log(program, log.data());
-    return log;
-}
+// The library that a thread compiles by, and the PTX on the way to the cubin that it took last: one compilation gives both.
+thread_local const NvrtcLibrary* compiling = nullptr;
+thread_local std::string ptx_of_cubin;
 
-// PTX of a kernel, without the assembler's time. The result begins with "error" where the text does not compile.
-std::string ptx_of(const NvrtcLibrary& nvrtc, const Sample& sample) {
-    const std::string text = flatten(sample.source.text, active_templates());
-    const std::string architecture =
-        fmt::format("--gpu-architecture=compute_{}{}", sample.architecture, sample.architecture >= 90 ? "a" : "");
-    const char* const options[] = {"--std=c++20", "-default-device", architecture.c_str()};
-    nvrtcProgram program = nullptr;
-    nvrtc.create_program(&program, text.c_str(), "kernel.cu", 0, nullptr, nullptr);
-    std::string ptx;
-    if (nvrtc.compile_program(program, static_cast<int>(std::size(options)), options) == NVRTC_SUCCESS) {
-        std::size_t size = 0;
-        nvrtc.get_ptx_size(program, &size);
-        ptx.resize(size);
-        nvrtc.get_ptx(program, ptx.data());
-    } else {
-        ptx = "error: " + log_of(nvrtc, program);
-    }
-    nvrtc.destroy_program(&program);
-    return ptx;
+nvrtcResult get_cubin_and_ptx(nvrtcProgram program, char* cubin) {
+    std::size_t size = 0;
+    nvrtcResult result = compiling->get_ptx_size(program, &size);
+    if (result != NVRTC_SUCCESS) return result;
+    ptx_of_cubin.resize(size);
+    result = compiling->get_ptx(program, ptx_of_cubin.data());
+    return result == NVRTC_SUCCESS ? compiling->get_cubin(program, cubin) : result;
 }
 
 // The PTX from a label to the last branch back to it, for each loop.
@@ -191,7 +174,11 @@ struct Seen {
 
 Seen look_at(const NvrtcLibrary& nvrtc, const Sample& sample, const std::optional<std::string>& nvdisasm) {
     Seen seen;
-    const CompileResult result = make_nvrtc_compiler(nvrtc, sample.architecture)->compile(sample.source);
+    NvrtcLibrary with_ptx = nvrtc;
+    with_ptx.get_cubin = get_cubin_and_ptx;
+    compiling = &nvrtc;
+    ptx_of_cubin.clear();
+    const CompileResult result = make_nvrtc_compiler(with_ptx, sample.architecture)->compile(sample.source);
     if (const auto* failure = std::get_if<CompileFailure>(&result)) {
         seen.failure = failure->log.empty() ? "no log" : failure->log;
         return seen;
@@ -199,7 +186,7 @@ Seen look_at(const NvrtcLibrary& nvrtc, const Sample& sample, const std::optiona
     const auto& kernel = std::get<CompiledKernel>(result);
     seen.registers = kernel.registers;
     seen.spill_bytes = kernel.spill_bytes;
-    seen.left = left_to_run_time(ptx_of(nvrtc, sample), sample.is_product);
+    seen.left = ptx_of_cubin.empty() ? "no PTX was seen" : left_to_run_time(ptx_of_cubin, sample.is_product);
     if (nvdisasm && sample.is_product) seen.loops = tmm::testing::math_loops(tmm::testing::disassemble(*nvdisasm, kernel.image));
     return seen;
 }

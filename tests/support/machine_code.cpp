@@ -43,16 +43,16 @@ struct Range {
 
 std::vector<MathLoop> math_loops(const std::string& disassembly) {
     static const std::regex branch(R"(\bBRA\b.*`\((\.L_\w+)\))");
+    static const std::regex uniform_copy(R"(\bUMOV\b)");
     static const std::regex by_tensor_cores(R"(\b(HMMA|HGMMA|DMMA|IMMA|IGMMA|QGMMA)\b)");
     static const std::regex by_cuda_cores(R"(\b(FFMA2?|DFMA)\b)");
     const Listing listing = read_listing(disassembly);
     // FMAs beside tensor cores belong to an epilogue.
     const std::regex& multiplication = std::regex_search(disassembly, by_tensor_cores) ? by_tensor_cores : by_cuda_cores;
-    std::vector<bool> multiplies;
-    for (const std::string& line : listing.instructions) multiplies.push_back(std::regex_search(line, multiplication));
-    const auto multiplications = [&](const Range& range) {
-        return std::count(multiplies.begin() + static_cast<std::ptrdiff_t>(range.begin),
-                          multiplies.begin() + static_cast<std::ptrdiff_t>(range.end), true);
+    const auto count = [&](const Range& range, const std::regex& instruction) {
+        return static_cast<int>(std::count_if(listing.instructions.begin() + static_cast<std::ptrdiff_t>(range.begin),
+                                              listing.instructions.begin() + static_cast<std::ptrdiff_t>(range.end),
+                                              [&](const std::string& line) { return std::regex_search(line, instruction); }));
     };
     std::vector<Range> loops;
     std::smatch match;
@@ -60,12 +60,12 @@ std::vector<MathLoop> math_loops(const std::string& disassembly) {
         if (!std::regex_search(listing.instructions[i], match, branch)) continue;
         const auto target = listing.labels.find(match[1]);
         if (target == listing.labels.end() || target->second > i) continue;
-        if (const Range range{target->second, i + 1}; multiplications(range) > 0) loops.push_back(range);
+        if (const Range range{target->second, i + 1}; count(range, multiplication) > 0) loops.push_back(range);
     }
     std::vector<MathLoop> found;
     for (const Range& loop : loops) {
         if (std::any_of(loops.begin(), loops.end(), [&](const Range& other) { return loop.holds(other); })) continue;
-        found.push_back({static_cast<int>(multiplications(loop)), static_cast<int>(loop.end - loop.begin)});
+        found.push_back({count(loop, multiplication), static_cast<int>(loop.end - loop.begin), count(loop, uniform_copy)});
     }
     std::sort(found.begin(), found.end(), [](const MathLoop& a, const MathLoop& b) { return a.multiplications > b.multiplications; });
     return found;

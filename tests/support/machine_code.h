@@ -13,6 +13,8 @@ namespace tmm::testing {
 struct MathLoop {
     int multiplications = 0;
     int instructions = 0;
+    // Those among them that set or copy a uniform register.
+    int uniform_copies = 0;
 };
 
 // The loops of nvdisasm's text, those with the most multiplications first.

@@ -346,8 +346,8 @@ __device__ inline void cp_async_bulk_wait_group_read() {
 // sums += left * right: 64 x k of one matrix times k x n of the other, both in shared memory, by the four warps of a warpgroup, in
 // the background; k is 32 bytes. adds = false: sums = left * right, whatever they held. transpose: rows of the matrix run along M or N.
 // The PTX names every register of the sums, so that the generator writes the instruction that a kernel needs into the kernel's text.
-template <ElementType type, int n, bool transpose_left, bool transpose_right>
-__device__ void wgmma_mma_async(float (&sums)[n / 2], unsigned long long left, unsigned long long right, bool adds);
+template <ElementType type, int n, bool transpose_left, bool transpose_right, class Sum>
+__device__ void wgmma_mma_async(Sum (&sums)[n / 2], unsigned long long left, unsigned long long right, bool adds);
 
 // The same with the left matrix, 64 x 32 bytes of k, in the warpgroup's registers (families/wgmma/fragments.h), which nobody writes before
 // the instruction has ended.
@@ -419,6 +419,11 @@ template <int count>
 __device__ inline void hold(float (&sums)[count]) {
 #pragma unroll
     for (int i = 0; i < count; ++i) asm volatile("" : "+f"(sums[i])::"memory");
+}
+template <int count>
+__device__ inline void hold(unsigned (&sums)[count]) {
+#pragma unroll
+    for (int i = 0; i < count; ++i) asm volatile("" : "+r"(sums[i])::"memory");
 }
 
 // Waits until the kernels before this one have ended and what they wrote is there, where this one began earlier. Before compute

@@ -283,8 +283,8 @@ inline int thread_here() {
 
 constexpr bool kWgmmaTakesUnsetSums = true;
 
-template <int count>
-inline void hold(float (&)[count]) {}
+template <class Sum, int count>
+inline void hold(Sum (&)[count]) {}
 
 inline void griddepcontrol_wait() {}
 inline void griddepcontrol_launch_dependents() {}

@@ -29,6 +29,8 @@ namespace tmm::wgmma {
 template <class Kernel>
 class BoxStore {
     using C = ElementOfC<Kernel>;
+    using Sum = SumOf<Kernel>;
+    using Scalar = ScalarOf<Kernel>;
     using P = Pipeline<Kernel>;
     // The signature that results have.
     struct Target : Kernel {
@@ -127,7 +129,7 @@ private:
     // What was finished in registers was multiplied by alpha there.
     __device__ static OutputScalars<Kernel> scalars_of(const WgmmaArgs& args) {
         if constexpr (finishes_in_registers(Kernel::config, Kernel::signature))
-            return {1.0f, 0.0f};
+            return {1, 0};
         else
             return output_scalars<Kernel>(args);
     }
@@ -160,7 +162,7 @@ private:
 
     __device__ void fill_box(const WorkItem& item, int group_row, int group_column, int box, int lane,
                              const Sum (&sums)[result_n(Kernel::config, Kernel::signature) / 2]) const {
-        const auto result = [&](int row, int column, Sum sum, C before, Sum alpha) {
+        const auto result = [&](int row, int column, Sum sum, C before, Scalar alpha) {
             const PlaceInC to = place_in_c(item, group_row, group_column, box);
             const i64 row_of_c = within<Target, i64>(to.y + row, rows_of_c<Kernel>(args_));
             const i64 column_of_c = within<Target, i64>(to.x + column, columns_);
@@ -188,9 +190,9 @@ private:
             };
             // Where nothing was multiplied, sums that the first product would have replaced are not set.
             if (first_product_replaces(Kernel::config, Kernel::signature) && item.tiles == 0)
-                put([&](int row, int column, Sum, C before) { return result(row, column, 0.0f, before, 1.0f); });
-            else if (scalars_.alpha == 1.0f)
-                put([&](int row, int column, Sum sum, C before) { return result(row, column, sum, before, 1.0f); });
+                put([&](int row, int column, Sum, C before) { return result(row, column, 0, before, 1); });
+            else if (scalars_.alpha == 1)
+                put([&](int row, int column, Sum sum, C before) { return result(row, column, sum, before, 1); });
             else
                 put([&](int row, int column, Sum sum, C before) { return result(row, column, sum, before, scalars_.alpha); });
         }

@@ -29,7 +29,7 @@ __device__ inline void apply_gate(const GemmArgs& args, const WorkItem& item, in
     for_each_place<Kernel, rows, count>(args, item, group_row, group_column, [&](int i, int sum, int row, int column) {
         const i64 row_of_c = within<Kernel, i64>(Kernel::config.swap_ab ? column : row, rows_of_c<Kernel>(args));
         const i64 column_of_c = within<Kernel, i64>(Kernel::config.swap_ab ? row : column, columns);
-        const Sum value = left ? sums.of[i + rows][sum] : sums.of[i][sum + count];
+        const SumOf<Kernel> value = left ? sums.of[i + rows][sum] : sums.of[i][sum + count];
         results.of[i][sum] = gated<Kernel>(args, row_of_c, column_of_c, sums.of[i][sum], value);
     });
 }

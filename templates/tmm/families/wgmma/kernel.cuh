@@ -164,7 +164,7 @@ __device__ void kernel(const WgmmaArgs& args) {
             if constexpr (Kernel::config.cluster > 1) {
                 // All of the block's warpgroups have read the tiles that the sums overwrite.
                 ptx::bar_sync(1, consumers(Kernel::config) * kWarpgroup);
-                Sum* const part = reinterpret_cast<Sum*>(tiles);
+                auto* const part = reinterpret_cast<SumOf<Kernel>*>(tiles);
                 show_part<Kernel>(group_row, group_column, sums, part);
                 // Every block's part is there.
                 ptx::cluster_sync();

@@ -48,14 +48,14 @@ __device__ inline float mean_loss(i64 k) {
 // The three sums of each element of the warpgroup's 64 rows.
 template <class Kernel>
 struct PlaneSums {
-    Sum short_sum[group_n(Kernel::config) / 2] = {};
-    Sum total[group_n(Kernel::config) / 2] = {};
-    Sum correction[group_n(Kernel::config) / 2] = {};
+    float short_sum[group_n(Kernel::config) / 2] = {};
+    float total[group_n(Kernel::config) / 2] = {};
+    float correction[group_n(Kernel::config) / 2] = {};
 
     __device__ void promote() {
 #pragma unroll
         for (int i = 0; i < group_n(Kernel::config) / 2; ++i) {
-            const Sum added = total[i] + short_sum[i] - total[i];
+            const float added = total[i] + short_sum[i] - total[i];
             short_sum[i] -= added;
             total[i] += added;
         }
@@ -73,7 +73,7 @@ __device__ inline void multiply_planes(Pipeline<Kernel>& pipeline, const WgmmaAr
         pipeline.wait_full();
         const unsigned left = first_descriptor<P::left>(pipeline.left_address()) + left_distance;
         const unsigned right = first_descriptor<P::right>(pipeline.right_address()) + right_distance;
-        const auto multiply = [&](Sum(&to)[group_n(Kernel::config) / 2], int k, PlanePair planes) {
+        const auto multiply = [&](float(&to)[group_n(Kernel::config) / 2], int k, PlanePair planes) {
             ptx::wgmma_mma_async<Kernel::signature.type_a, group_n(Kernel::config), !P::left.along_k, !P::right.along_k>(
                 to, descriptor(left, distance_of<P::left>(0, k, planes.left)), descriptor(right, distance_of<P::right>(0, k, planes.right)),
                 true);
@@ -142,7 +142,7 @@ __device__ inline void unscale(const WgmmaArgs& args, const WorkItem& item, int 
                 exponent(args.exponents_right, batch_right, item.right0 + group_column + column + lane % 4 * 2 + j, lines_right);
 #pragma unroll
             for (int i = 0; i < 2; ++i) {
-                Sum& sum = sums.of[0][column / 2 + i * 2 + j];
+                float& sum = sums.of[0][column / 2 + i * 2 + j];
                 sum = times_power_of_two(sum, of_row[i] + of_column);
             }
         }

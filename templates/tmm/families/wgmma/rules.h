@@ -40,9 +40,6 @@ struct WgmmaArgs : GemmArgs {
 
 namespace tmm::wgmma {
 
-// The type in which the instruction adds up products.
-using Sum = float;
-
 // Threads of a warpgroup, and rows of one instruction.
 constexpr int kWarpgroup = 128;
 constexpr int kRows = 64;

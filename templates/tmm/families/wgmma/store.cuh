@@ -18,14 +18,14 @@
 namespace tmm::wgmma {
 
 // The sums of a warpgroup, or what a gate makes of them, 64 rows at a time.
-template <int rows, int columns>
+template <class Sum, int rows, int columns>
 struct SumsOf {
     Sum of[rows / kRows][columns / 2];
 };
 template <class Kernel>
-using Sums = SumsOf<group_m(Kernel::config), group_n(Kernel::config)>;
+using Sums = SumsOf<SumOf<Kernel>, group_m(Kernel::config), group_n(Kernel::config)>;
 template <class Kernel>
-using ResultSums = SumsOf<result_m(Kernel::config, Kernel::signature), result_n(Kernel::config, Kernel::signature)>;
+using ResultSums = SumsOf<SumOf<Kernel>, result_m(Kernel::config, Kernel::signature), result_n(Kernel::config, Kernel::signature)>;
 
 // The block's tile of C, or of the partial result, as far as it exists.
 template <class Kernel>
@@ -38,7 +38,7 @@ __device__ inline TileOutput<Kernel> tile_output(const GemmArgs& args, const Wor
 }
 
 // Calls visit with the row and column, within 64 x n, of each of a thread's sums.
-template <int count, class Visit>
+template <class Sum, int count, class Visit>
 __device__ inline void for_each_sum(const Sum (&sums)[count], int lane, int first_column, int columns, Visit&& visit) {
 #pragma unroll
     for (int column = 0; column < columns; column += 8) {
@@ -48,7 +48,7 @@ __device__ inline void for_each_sum(const Sum (&sums)[count], int lane, int firs
 }
 
 // The same for the pairs of neighbours that a thread has.
-template <int count, class Visit>
+template <class Sum, int count, class Visit>
 __device__ inline void for_each_pair(const Sum (&sums)[count], int lane, int first_column, int columns, Visit&& visit) {
 #pragma unroll
     for (int column = 0; column < columns; column += 8) {
@@ -64,7 +64,8 @@ __device__ inline void for_each_pair(const Sum (&sums)[count], int lane, int fir
 // made(row, column, sum, before) makes it, in type T. Rows and columns are C's, counted from those of the first of these sums. before: the
 // value that stood there, where it is needed (over). type: T's type, where it has 16 bits.
 template <class Kernel, class T, ElementType type, int columns, bool over, int count, class Made, class Place>
-__device__ inline void put_sums(const Sum (&sums)[count], int lane, int first_column, Made&& made, Place&& place) {
+__device__ inline void put_sums(const SumOf<Kernel> (&sums)[count], int lane, int first_column, Made&& made, Place&& place) {
+    using Sum = SumOf<Kernel>;
     constexpr bool transposed = Kernel::config.swap_ab != 0;
     const auto made_in_c = [&](int row, int column, Sum sum, T before) {
         return transposed ? made(column, row, sum, before) : made(row, column, sum, before);
@@ -120,11 +121,12 @@ __device__ inline void put_sums(const Sum (&sums)[count], int lane, int first_co
 // edges as far as they exist. With swap_ab the sums' rows are C's columns.
 template <class Kernel, int columns>
 __device__ inline void store_columns(const TileOutput<Kernel>& output, int lane, int left, int right,
-                                     const Sum (&sums)[result_n(Kernel::config, Kernel::signature) / 2], int first_column,
+                                     const SumOf<Kernel> (&sums)[result_n(Kernel::config, Kernel::signature) / 2], int first_column,
                                      unsigned char* staged_bytes) {
     using O = TileOutput<Kernel>;
     using S = Staged<O>;
     using T = typename S::Type;
+    using Sum = SumOf<Kernel>;
     constexpr int distance = staged_distance(Kernel::config, Kernel::signature, columns);
     constexpr int row_length = Kernel::config.swap_ab ? kWarpRows : columns;
     constexpr int rows = Kernel::config.swap_ab ? columns : kWarpRows;
@@ -183,10 +185,12 @@ __device__ inline void store_columns(const TileOutput<Kernel>& output, int lane,
 // The same where C's rows start at any element of 16 bits.
 template <class Kernel, int columns>
 __device__ inline void store_unaligned_columns(const TileOutput<Kernel>& output, const UnalignedRows<TileOutput<Kernel>>& rows, int lane,
-                                               int left, int right, const Sum (&sums)[result_n(Kernel::config, Kernel::signature) / 2],
+                                               int left, int right,
+                                               const SumOf<Kernel> (&sums)[result_n(Kernel::config, Kernel::signature) / 2],
                                                int first_column) {
     constexpr int distance = staged_distance(Kernel::config, Kernel::signature, columns);
     using Target = typename TileOutput<Kernel>::Target;
+    using Sum = SumOf<Kernel>;
     const auto made = [&, results = output.results](int row, int column, Sum sum) {
         return results.element(within<Target>(row, output.rows), within<Target>(column, output.columns), sum, {});
     };
@@ -246,7 +250,8 @@ __device__ inline void store_tile(const TileOutput<Kernel>& output, int group_ro
 // The blocks of a cluster hold parts of one tile's sums. Each adds up its share of the tile, in the order of the ranks, out of all
 // the blocks' shared memory, and stores it. `part`: the tile in rows of C, over the tiles that have been multiplied.
 template <class Kernel>
-__device__ inline void show_part(int group_row, int group_column, const Sums<Kernel>& sums, Sum* part) {
+__device__ inline void show_part(int group_row, int group_column, const Sums<Kernel>& sums, SumOf<Kernel>* part) {
+    using Sum = SumOf<Kernel>;
     constexpr int distance = part_distance(Kernel::config);
     const int thread = ptx::thread_here();
     const int lane = thread % 32;
@@ -266,7 +271,8 @@ __device__ inline void show_part(int group_row, int group_column, const Sums<Ker
 }
 
 template <class Kernel>
-__device__ inline void store_cluster_tile(const TileOutput<Kernel>& output, int thread, const Sum* part) {
+__device__ inline void store_cluster_tile(const TileOutput<Kernel>& output, int thread, const SumOf<Kernel>* part) {
+    using Sum = SumOf<Kernel>;
     constexpr int width = 4;
     constexpr int row_length = Kernel::config.swap_ab ? Kernel::config.block_m : Kernel::config.block_n;
     constexpr int vectors = Kernel::config.block_m * Kernel::config.block_n / width;

@@ -12,9 +12,9 @@ std::int64_t blocks_that_pad(const GemmProblem& problem, const Pad& step) {
     std::int64_t squares = 0;
     const auto add = [&](const pad::Shape& shape, bool turned, ElementType type) {
         if (turned)
-            squares += pack::tiles(shape.columns, shape.rows, problem.batch);
+            squares += pad::squares(shape, problem.batch, type);
         else
-            pieces += pad::cut(shape.rows, shape.columns * size_of(type) / 2, problem.batch, 0, 0).pieces;
+            pieces += pad::cut(type, shape.rows, shape.columns, problem.batch, 0, 0).pieces;
     };
     if (step.a) add(pad::copy_of_a(problem), pad::turns_a(step, signature), problem.type_a);
     if (step.b) add(pad::copy_of_b(problem), pad::turns_b(step, signature), problem.type_b);
@@ -30,12 +30,10 @@ std::size_t bind(const Schedule& schedule, const LaunchStep& step, const GemmCal
     static_cast<GemmArgs&>(args) = make_args(schedule, schedule.whole, call, undivided(problem));
     const auto fill = [&](PadOperand& operand, const pad::Shape& shape, bool original_layout, ElementType type, const void* source,
                           void* copy, std::int64_t ld, std::int64_t stride, std::int64_t copy_ld) {
-        const int units = size_of(type) / 2;
-        if (original_layout && args.k > 0)
-            operand = pad::cut(shape.rows, shape.columns * units, problem.batch, ld * units, copy_ld * units);
+        if (original_layout && args.k > 0) operand = pad::cut(type, shape.rows, shape.columns, problem.batch, ld, copy_ld);
         operand.source = source;
         operand.copy = copy;
-        operand.stride = stride * units;
+        operand.stride = stride * pad::units_of_element(type);
     };
     if (copied.a)
         fill(args.operands[0], pad::copy_of_a(problem), !pad::turns_a(copied, step.signature), problem.type_a, args.a, addresses.copy_of_a,

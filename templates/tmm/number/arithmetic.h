@@ -118,6 +118,12 @@ constexpr int sum_bytes(const GemmProblem& p) {
     return size_of(sum_type(p));
 }
 
+// Does wgmma take matrices of the type from shared memory only where their rows run along K (K-major)? Those of 16 bits it takes either
+// way.
+constexpr bool is_k_major_only(ElementType type) {
+    return !is_16_bit(type);
+}
+
 // The signature that the epilogue sees where a kernel leaves partial results in the workspace instead of C.
 constexpr KernelSignature partial_result_of(KernelSignature s) {
     s.type_c = sum_type(s);

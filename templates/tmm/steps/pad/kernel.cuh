@@ -5,7 +5,7 @@
 //                                             ----->         b b b b b . . .
 //                                                            c c c c c . . .
 //
-// For tf32 wgmma needs rows along K. Where they run along M or N, the copy turns the matrix.
+// wgmma needs rows along K of all but 16-bit matrices. Where they run along M or N, the copy turns the matrix.
 #pragma once
 
 #include "tmm/copy/chunks.cuh"
@@ -14,14 +14,18 @@
 #include "tmm/ptx.cuh"
 #include "tmm/steps/pack/kernel.cuh"
 #include "tmm/steps/pad/rules.h"
+#include "tmm/steps/pad/turn_bytes.cuh"
 #include "tmm/vocabulary/args.h"
 
 namespace tmm::pad {
 
-using Unit = Element<ElementType::f16>;
+// What is copied as it lies (unit_bytes).
+template <ElementType type>
+using UnitOf = Element<unit_bytes(type) == 1 ? ElementType::s8 : ElementType::f16>;
 
 // A lane's chunks of a warp's piece. The chunks from `inside` to `inside_end` come from two chunks that lie within the matrix: these are
 // all but the first chunk of the matrix's first row and the last chunks.
+template <class Unit>
 struct Piece {
     const Unit* from;
     Chunk* to;
@@ -31,7 +35,8 @@ struct Piece {
     const Unit* begin;
     const Unit* end;
 };
-__device__ inline Piece find_piece(const PadOperand& operand, i64 batch, unsigned number) {
+template <class Unit>
+__device__ inline Piece<Unit> find_piece(const PadOperand& operand, i64 batch, unsigned number) {
     const unsigned lane = threadIdx.x % 32;
     const unsigned member = batch > 1 ? number / operand.pieces_of_matrix : 0;
     const unsigned in_matrix = number - member * operand.pieces_of_matrix;
@@ -48,24 +53,28 @@ __device__ inline Piece find_piece(const PadOperand& operand, i64 batch, unsigne
     const int chunks_left = left_of_row < left_of_piece ? left_of_row : left_of_piece;
     const int rows_left = static_cast<int>(operand.rows) - static_cast<int>(row);
     const int distance = is_short ? operand.rows_between_steps : 32;
-    Piece piece;
+    constexpr int chunk_units = elements_of_chunk<Unit>;
+    Piece<Unit> piece;
     piece.count = 0;
 #pragma unroll
     for (int i = 0; i < kChunksOfLane; ++i) piece.count += chunks_left > 0 && i * distance < (is_short ? rows_left : chunks_left) ? 1 : 0;
     piece.begin = static_cast<const Unit*>(operand.source) + member * operand.stride;
     piece.end = piece.begin + operand.extent;
-    piece.from = piece.begin + row * operand.ld + i64{chunk} * kChunkElements;
+    piece.from = piece.begin + row * operand.ld + i64{chunk} * chunk_units;
     piece.to = static_cast<Chunk*>(operand.copy) + (member * operand.rows + row) * operand.copy_ld + chunk;
     const Unit* const aligned = piece.from - shift_of(piece.from);
     piece.inside = aligned < piece.begin ? 1 : 0;
     piece.inside_end = piece.count;
-    while (piece.inside_end > piece.inside && aligned + (piece.inside_end - 1) * operand.step + 2 * kChunkElements > piece.end)
+    while (piece.inside_end > piece.inside && aligned + (piece.inside_end - 1) * operand.step + 2 * chunk_units > piece.end)
         --piece.inside_end;
     return piece;
 }
 
 // All of a lane's chunks are under way at once, and may leave the L2 cache before all else: they are read once.
-__device__ inline void copy_piece(const PadOperand& operand, const Piece& piece) {
+template <class Unit>
+__device__ inline void copy_piece(const PadOperand& operand, const Piece<Unit>& piece) {
+    constexpr int chunk_units = elements_of_chunk<Unit>;
+    constexpr int bytes = static_cast<int>(sizeof(Unit));
     const int shift = shift_of(piece.from);
     const Unit* const aligned = piece.from - shift;
     Chunks chunks[kChunksOfLane];
@@ -74,25 +83,25 @@ __device__ inline void copy_piece(const PadOperand& operand, const Piece& piece)
         const Unit* const first = aligned + i * operand.step;
         if (i >= piece.inside && i < piece.inside_end) {
             ptx::ld_global_evict_first(chunks[i].first.element, first);
-            ptx::ld_global_evict_first(chunks[i].second.element, first + kChunkElements);
+            ptx::ld_global_evict_first(chunks[i].second.element, first + chunk_units);
         }
     }
     // What stands behind the row fills its last chunk.
 #pragma unroll
     for (int i = 0; i < kChunksOfLane; ++i) {
-        if (i >= piece.inside && i < piece.inside_end) ptx::st(piece.to + i * operand.copy_step, shifted(chunks[i], shift));
+        if (i >= piece.inside && i < piece.inside_end) ptx::st(piece.to + i * operand.copy_step, shifted<bytes>(chunks[i], shift));
     }
 #pragma unroll 1
     for (int i = 0; i < piece.count; ++i) {
         if (i >= piece.inside && i < piece.inside_end) continue;
         const Unit* const chunk = aligned + i * operand.step;
-        const Chunks two{read_chunk(chunk, piece.begin, piece.end), read_chunk(chunk + kChunkElements, piece.begin, piece.end)};
-        ptx::st(piece.to + i * operand.copy_step, shifted(two, shift));
+        const Chunks two{read_chunk(chunk, piece.begin, piece.end), read_chunk(chunk + chunk_units, piece.begin, piece.end)};
+        ptx::st(piece.to + i * operand.copy_step, shifted<bytes>(two, shift));
     }
 }
 
 // Turns the block's square of a matrix. source: rows of `columns` elements; the copy: rows of `rows` elements.
-__device__ inline void turn(const void* source, i64 rows, i64 columns, i64 ld, i64 stride, i64 batch, void* copy, float* shared) {
+__device__ inline void turn_floats(const void* source, i64 rows, i64 columns, i64 ld, i64 stride, i64 batch, void* copy, float* shared) {
     const pack::Operand<float> operand{static_cast<const float*>(source), ld, stride, rows, columns, columns, columns, columns,
                                        static_cast<float*>(copy)};
     const unsigned squares = static_cast<unsigned>(pack::tiles(rows, columns, batch));
@@ -108,17 +117,23 @@ __device__ void kernel(const PadArgs& args) {
     const bool of_a = number < pieces_a;
     // The warp's piece is found while the kernel before this one ends.
     const PadOperand& operand = args.operands[of_a ? 0 : 1];
-    Piece piece = {};
-    if (number < pieces_a + args.operands[1].pieces) piece = find_piece(operand, args.batch, of_a ? number : number - pieces_a);
+    using Unit = UnitOf<Kernel::signature.type_a>;
+    Piece<Unit> piece = {};
+    if (number < pieces_a + args.operands[1].pieces) piece = find_piece<Unit>(operand, args.batch, of_a ? number : number - pieces_a);
     wait_for_previous_kernel();
     copy_piece(operand, piece);
     if constexpr (turns_a(Kernel::step, Kernel::signature) || turns_b(Kernel::step, Kernel::signature)) {
         SharedMemory shared;
-        float* const square = shared.take<float, pack::kTile*(pack::kTile + 1)>()[0];
-        if constexpr (turns_a(Kernel::step, Kernel::signature))
-            turn(args.a, args.k, args.m, args.lda, args.stride_a, args.batch, args.operands[0].copy, square);
-        if constexpr (turns_b(Kernel::step, Kernel::signature))
-            turn(args.b, args.k, args.n, args.ldb, args.stride_b, args.batch, args.operands[1].copy, square);
+        const auto turn_both = [&](auto* square, auto&& turn) {
+            if constexpr (turns_a(Kernel::step, Kernel::signature))
+                turn(args.a, args.k, args.m, args.lda, args.stride_a, args.batch, args.operands[0].copy, square);
+            if constexpr (turns_b(Kernel::step, Kernel::signature))
+                turn(args.b, args.k, args.n, args.ldb, args.stride_b, args.batch, args.operands[1].copy, square);
+        };
+        if constexpr (size_of(Kernel::signature.type_a) == 1)
+            turn_both(shared.take<unsigned, kByteSquare * kByteSquare / 4>()[0], [](auto... of) { turn_bytes(of...); });
+        else
+            turn_both(shared.take<float, pack::kTile*(pack::kTile + 1)>()[0], [](auto... of) { turn_floats(of...); });
     }
 }
 

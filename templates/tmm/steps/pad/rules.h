@@ -8,9 +8,9 @@
 
 namespace tmm {
 
-// An operand that is copied as it lies, 16 bits after the other, whatever they hold: its batch of matrices, and how they are cut into
-// pieces, each of which a warp copies in steps of 32 chunks of 8. Pieces are parts of a long row; or short rows, some side by side and
-// others below. Rows that are a multiple of 8 apart begin alike, however far from a multiple of 16 bytes.
+// An operand that is copied as it lies, unit after unit (unit_bytes), whatever they hold: its batch of matrices, and how they are cut into
+// pieces, each of which a warp copies in steps of 32 chunks of 16 bytes. Pieces are parts of a long row; or short rows, some side by side
+// and others below. Rows that are as many apart as a chunk has units, 8 or 16, begin alike, however far from a multiple of 16 bytes.
 //
 //     rows of 11 chunks:   lanes 0 ... 15   lanes 16 ... 31
 //                  step 0:      row 0            row 1
@@ -21,11 +21,11 @@ struct PadOperand {
     i64 rows = 0;
     i64 ld = 0;
     i64 stride = 0;
-    // Elements from a matrix's first element to its end.
+    // Units from a matrix's first to its end.
     i64 extent = 0;
     // The leading dimension of the copy, in chunks.
     i64 copy_ld = 0;
-    // Distance from a lane's chunk to its next one: in the matrix, in elements, and in the copy, in chunks.
+    // Distance from a lane's chunk to its next one: in the matrix, in units, and in the copy, in chunks.
     i64 step = 0;
     i64 copy_step = 0;
     unsigned chunks_of_row = 0;
@@ -78,12 +78,23 @@ constexpr Pad step_for(const KernelConfig& c) {
     return {.a = pads_a(c), .b = pads_b(c)};
 }
 
-// wgmma reads tf32 from shared memory along K only: an operand whose rows run along M or N is turned when it is copied.
+// Elements are copied as they lie by 16 bits, or by bytes where they are bytes. So many units make an element, and a chunk.
+constexpr int unit_bytes(ElementType type) {
+    return size_of(type) < 2 ? 1 : 2;
+}
+constexpr int units_of_element(ElementType type) {
+    return size_of(type) / unit_bytes(type);
+}
+constexpr int units_of_chunk(ElementType type) {
+    return 16 / unit_bytes(type);
+}
+
+// What wgmma takes along K only (is_k_major_only) is turned when it is copied, where its rows run along M or N.
 constexpr bool turns_a(const Pad& p, const KernelSignature& s) {
-    return p.a && s.compute == ComputeMode::tf32 && s.op_a == Operation::transpose;
+    return p.a && is_k_major_only(s.type_a) && s.op_a == Operation::transpose;
 }
 constexpr bool turns_b(const Pad& p, const KernelSignature& s) {
-    return p.b && s.compute == ComputeMode::tf32 && s.op_b == Operation::none;
+    return p.b && is_k_major_only(s.type_b) && s.op_b == Operation::none;
 }
 
 // Rows and columns of the matrix that an operand is copied to.
@@ -92,17 +103,24 @@ struct Shape {
     i64 columns;
 };
 constexpr Shape copy_of_a(const GemmProblem& p) {
-    return p.compute == ComputeMode::tf32 ? Shape{p.m, p.k} : Shape{stored_rows_a(p), stored_columns_a(p)};
+    return is_k_major_only(p.type_a) ? Shape{p.m, p.k} : Shape{stored_rows_a(p), stored_columns_a(p)};
 }
 constexpr Shape copy_of_b(const GemmProblem& p) {
-    return p.compute == ComputeMode::tf32 ? Shape{p.n, p.k} : Shape{stored_rows_b(p), stored_columns_b(p)};
+    return is_k_major_only(p.type_b) ? Shape{p.n, p.k} : Shape{stored_rows_b(p), stored_columns_b(p)};
+}
+
+// Rows and columns of a square of bytes that a block turns (turn_bytes.cuh). Floats are turned in squares of pack.
+constexpr int kByteSquare = 128;
+constexpr i64 squares(const Shape& copy, i64 batch, ElementType type) {
+    if (size_of(type) != 1) return pack::tiles(copy.columns, copy.rows, batch);
+    return (copy.rows + kByteSquare - 1) / kByteSquare * ((copy.columns + kByteSquare - 1) / kByteSquare) * batch;
 }
 
 // Elements from one row to the next: rows start at multiples of the 16 bytes that TMA wants, and rows of several lines of 128 bytes at
 // multiples of those, so that none of their boxes needs two lines where one would do; but rows of floats, which pack may turn, start only
 // at multiples of 16 bytes.
 constexpr i64 padded_ld(i64 columns, ElementType type) {
-    const i64 unit = (columns * size_of(type) < 512 || !is_16_bit(type) ? 16 : 128) / size_of(type);
+    const i64 unit = (columns * size_of(type) < 512 || type == ElementType::f32 ? 16 : 128) / size_of(type);
     return (columns + unit - 1) / unit * unit;
 }
 // In the workspace A stands first, then B; each is a batch of matrices without gaps but the rows' own padding. Both parts start at
@@ -116,7 +134,8 @@ constexpr int threads(const Pad&) {
 }
 // The shared memory holds a square where an operand is turned.
 constexpr i64 shared_bytes(const Pad& p, const KernelSignature& s) {
-    return turns_a(p, s) || turns_b(p, s) ? pack::square_bytes(s.type_a) : 0;
+    if (!turns_a(p, s) && !turns_b(p, s)) return 0;
+    return size_of(s.type_a) == 1 ? shared_tile_bytes(s.type_a, kByteSquare * kByteSquare) : pack::square_bytes(s.type_a);
 }
 
 constexpr const char* first_violation(const Pad& p, const KernelSignature& s) {
@@ -126,25 +145,30 @@ constexpr const char* first_violation(const Pad& p, const KernelSignature& s) {
     return nullptr;
 }
 
-// Cuts matrices of so many 16-bit columns into pieces. ld and copy_ld: the leading dimensions of the matrix and of its copy.
-constexpr PadOperand cut(i64 rows, i64 columns, i64 batch, i64 ld, i64 copy_ld) {
+// Cuts matrices of elements of the type into pieces. ld and copy_ld: the leading dimensions of the matrix and of its copy, in elements.
+constexpr PadOperand cut(ElementType type, i64 rows, i64 columns, i64 batch, i64 ld, i64 copy_ld) {
+    const int chunk = units_of_chunk(type);
+    columns *= units_of_element(type);
+    ld *= units_of_element(type);
+    copy_ld *= units_of_element(type);
     constexpr unsigned at_once = 32 * kChunksOfLane;
     PadOperand cut;
     cut.rows = rows;
     cut.ld = ld;
     cut.extent = (rows - 1) * ld + columns;
-    cut.copy_ld = copy_ld / 8;
-    cut.chunks_of_row = static_cast<unsigned>((columns + 7) / 8);
+    cut.copy_ld = copy_ld / chunk;
+    cut.chunks_of_row = static_cast<unsigned>((columns + chunk - 1) / chunk);
     if (cut.chunks_of_row > 32) {
         cut.pieces_of_band = (cut.chunks_of_row + at_once - 1) / at_once;
         cut.chunks_of_piece = (cut.chunks_of_row + cut.pieces_of_band - 1) / cut.pieces_of_band;
-        cut.step = 32 * 8;
+        cut.step = 32 * chunk;
         cut.copy_step = 32;
     } else {
         cut.lanes_log2 = 0;
         while (1u << cut.lanes_log2 < cut.chunks_of_row) ++cut.lanes_log2;
         const int side_by_side = 32 >> cut.lanes_log2;
-        cut.rows_between_steps = side_by_side < 8 ? 8 : side_by_side;
+        // Rows that are so many apart begin alike.
+        cut.rows_between_steps = side_by_side < chunk ? chunk : side_by_side;
         cut.pieces_of_band = static_cast<unsigned>(cut.rows_between_steps / side_by_side);
         cut.rows_of_band = static_cast<unsigned>(kChunksOfLane * cut.rows_between_steps);
         cut.chunks_of_piece = cut.chunks_of_row;

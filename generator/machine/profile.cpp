@@ -22,6 +22,7 @@ constexpr MachineProfile kH200 = {
     .tensor_clock = 1900,
     .fmas_per_clock = 128,
     .double_fmas_per_clock = 64,
+    .wgmma_8_per_clock = 4096,
     .wgmma_16_per_clock = 2048,
     .wgmma_tf32_per_clock = 1024,
     // mma.sync reaches this part of what wgmma does.

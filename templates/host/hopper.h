@@ -183,7 +183,8 @@ struct SharedOperand {
 
     template <ElementType type, bool transposed>
     float at(int outer, int k) const {
-        constexpr int bytes = is_16_bit(type) ? 2 : 4;
+        constexpr int bytes = size_of(type);
+        static_assert(!transposed || bytes == 2, "wgmma reads rows along M or N of 16-bit elements only");
         constexpr int row = 128 / bytes;
         const int line = transposed ? k : outer;
         const int place = transposed ? outer : k;
@@ -195,6 +196,10 @@ struct SharedOperand {
             unsigned word;
             __builtin_memcpy(&word, span.memory + offset, 4);
             return host::same_bits<float>(word & 0xffffe000u);
+        } else if constexpr (bytes == 1) {
+            signed char byte;
+            __builtin_memcpy(&byte, span.memory + offset, 1);
+            return static_cast<float>(byte);
         } else {
             unsigned short half;
             __builtin_memcpy(&half, span.memory + offset, 2);
@@ -203,10 +208,19 @@ struct SharedOperand {
     }
 };
 
+inline float sum_of(float sum, double products) {
+    return static_cast<float>(static_cast<double>(sum) + products);
+}
+// Whole numbers are added modulo 2^32.
+inline unsigned sum_of(unsigned sum, double products) {
+    return sum + static_cast<unsigned>(static_cast<int>(products));
+}
+
 // A thread's share of one instruction. Products are exact, and their sum is rounded to the nearest once: tensor cores cut off what is
 // below the last bit of the largest, which is not modelled.
+template <class Sum>
 struct WarpgroupMma {
-    float* sums;
+    Sum* sums;
     bool adds;
     unsigned long long left;
     unsigned long long right;
@@ -219,7 +233,7 @@ struct WarpgroupMma {
     template <ElementType type, int n, bool transpose_left, bool transpose_right, bool from_registers>
     static void run(const void* data) {
         const auto& self = *static_cast<const WarpgroupMma*>(data);
-        constexpr int depth = is_16_bit(type) ? 16 : 8;
+        constexpr int depth = 32 / size_of(type);
         const SharedOperand right(self.right);
         float of_left[2][depth];
         for (int half = 0; half < 2; ++half) {
@@ -238,23 +252,24 @@ struct WarpgroupMma {
                     for (int half = 0; half < 2; ++half) sums[half] += static_cast<double>(of_left[half][k]) * value;
                 }
                 for (int half = 0; half < 2; ++half) {
-                    float& sum = self.sums[i + half * 2 + j];
-                    sum = static_cast<float>((self.adds ? static_cast<double>(sum) : 0.0) + sums[half]);
+                    Sum& sum = self.sums[i + half * 2 + j];
+                    sum = sum_of(self.adds ? sum : Sum{0}, sums[half]);
                 }
             }
         }
     }
 };
 
-inline WarpgroupMma warpgroup_mma(float* sums, unsigned long long left, unsigned long long right, bool adds) {
+template <class Sum>
+inline WarpgroupMma<Sum> warpgroup_mma(Sum* sums, unsigned long long left, unsigned long long right, bool adds) {
     const int thread = static_cast<int>(host::thread().thread_index.x) % 128;
-    return WarpgroupMma{sums, adds, left, right, thread / 32 * 16 + thread % 32 / 4, thread % 4 * 2, {}};
+    return WarpgroupMma<Sum>{sums, adds, left, right, thread / 32 * 16 + thread % 32 / 4, thread % 4 * 2, {}};
 }
 
-template <ElementType type, int n, bool transpose_left, bool transpose_right>
-inline void wgmma_mma_async(float (&sums)[n / 2], unsigned long long left, unsigned long long right, bool adds) {
-    const WarpgroupMma mma = warpgroup_mma(sums, left, right, adds);
-    host::services->defer(WarpgroupMma::run<type, n, transpose_left, transpose_right, false>, &mma, sizeof mma);
+template <ElementType type, int n, bool transpose_left, bool transpose_right, class Sum>
+inline void wgmma_mma_async(Sum (&sums)[n / 2], unsigned long long left, unsigned long long right, bool adds) {
+    const WarpgroupMma<Sum> mma = warpgroup_mma(sums, left, right, adds);
+    host::services->defer(WarpgroupMma<Sum>::template run<type, n, transpose_left, transpose_right, false>, &mma, sizeof mma);
 }
 
 // The words are read when the instruction is issued.
@@ -264,11 +279,11 @@ inline void wgmma_mma_async_fragments(float (&sums)[n / 2], const unsigned (&lef
         unsigned word[4];
     };
     const Words* const lanes = gather(Words{{left[0], left[1], left[2], left[3]}}, {file, line});
-    WarpgroupMma mma = warpgroup_mma(sums, 0, right, adds);
+    WarpgroupMma<float> mma = warpgroup_mma(sums, 0, right, adds);
     for (int half = 0; half < 2; ++half)
         for (int k = 0; k < 8; ++k)
             mma.fragments[half][k] = host::same_bits<float>(lanes[host::lane() / 4 * 4 + k % 4].word[half + k / 4 * 2] & 0xffffe000u);
-    host::services->defer(WarpgroupMma::run<type, n, false, false, true>, &mma, sizeof mma);
+    host::services->defer(WarpgroupMma<float>::run<type, n, false, false, true>, &mma, sizeof mma);
 }
 
 inline void wgmma_fence() {}

@@ -53,6 +53,7 @@ void check_complete(const MachineProfile& profile) {
           profile.stored_bytes_per_clock, profile.shared_bytes_per_clock, profile.cluster_bytes, profile.memory_latency, profile.launch,
           profile.kernel_gap, profile.second_kernel, profile.cluster_sync, profile.power.after, profile.power.multiplying})
         CHECK(number > 0);
+    CHECK(profile.wgmma_8_per_clock > profile.mma_8_per_clock);
     CHECK(profile.fma_clock <= profile.clock);
     CHECK(profile.tensor_clock <= profile.clock);
     for (const double clusters : profile.clusters_of_sm) CHECK((clusters > 0 && clusters <= 1));

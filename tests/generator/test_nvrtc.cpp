@@ -131,6 +131,10 @@ std::vector<StepSample> step_samples() {
     bf16.type_a = bf16.type_b = bf16.type_c = ElementType::bf16;
     KernelSignature f16 = kPlain;
     f16.type_a = f16.type_b = f16.type_c = ElementType::f16;
+    // A is turned, and B copied as it lies, of rows that start anywhere.
+    KernelSignature s8{.type_a = ElementType::s8, .type_b = ElementType::s8, .type_c = ElementType::s32, .compute = ComputeMode::s32};
+    s8.op_a = s8.op_b = Operation::transpose;
+    s8.align_a = s8.align_b = 1;
     KernelSignature gate = bf16;
     gate.bias = BiasAxis::columns;
     gate.activation = Activation::swiglu;
@@ -147,6 +151,7 @@ std::vector<StepSample> step_samples() {
             {Pack{.a = true, .b = true, .blocks_per_sm = 3}, beta, 75},
             {Pack{.a = true, .b = true, .strips = true, .blocks_per_sm = 3}, beta, 90},
             {Pad{.a = true, .b = true}, bf16, 90},
+            {Pad{.a = true, .b = true}, s8, 90},
             {Planes{.planes = 2, .cluster = 1, .slots = 3}, beta, 80},
             {Planes{.planes = 3, .cluster = 8, .slots = 2}, kPlain, 90},
             {Rescue{.tile = tile}, beta, 80}};

@@ -99,6 +99,38 @@ TEST_CASE("the operands whose rows TMA can't bring are padded, and no others") {
     CHECK(why_invalid(problem, plain, device).value_or("").find("multiples of 16 bytes") != std::string::npos);
 }
 
+TEST_CASE("bytes are multiplied by wgmma in every layout: what lies along M or N is turned, and large products get it untuned") {
+    const DeviceInfo device = assumed_device("90");
+    struct Expected {
+        const char* shape;
+        int pack_ab;
+    };
+    for (const auto& [text, pack_ab] :
+         {Expected{"4096x4096x4096 ops=nt", 0}, Expected{"4096x4096x4096", 2}, Expected{"4096x4096x4096 ops=tt", 1},
+          Expected{"4096x4096x4096 ops=tn", 3}, Expected{"8192x8192x8192 ops=nt", 0}, Expected{"2048x4000x2040 ops=nt", 3},
+          Expected{"2048x4000x2032 ops=nt beta=1 ldc=4001", 0}, Expected{"3000x2999x3008 lda=3009", 3}}) {
+        CAPTURE(text);
+        const GemmProblem problem = parse_shape(std::string(text) + " dtype=s8").problem;
+        CHECK(default_config(problem, device).family == family::wgmma);
+        const std::vector<KernelConfig> found = wgmma_of(search_space(problem, device, Effort::normal));
+        CHECK(found.size() >= 24);
+        for (const KernelConfig& config : found) {
+            CAPTURE(to_text(config));
+            CHECK(config.pack_ab == pack_ab);
+            CHECK(why_invalid(problem, config, device).value_or("") == "");
+            const KernelSignature signature = main_signature(problem, config);
+            CHECK(wgmma::left_tile(config, signature).along_k);
+            CHECK(wgmma::right_tile(config, signature).along_k);
+        }
+    }
+    // What wgmma can't take as it lies says so; other GPUs multiply bytes by mma.
+    const GemmProblem problem = parse_shape("512x512x512 dtype=s8").problem;
+    KernelConfig plain = wgmma_of(search_space(problem, device, Effort::quick)).at(0);
+    plain.pack_ab = 0;
+    CHECK(why_invalid(problem, plain, device).value_or("").find("turn an operand whose rows do not (pack_ab)") != std::string::npos);
+    CHECK(wgmma_of(search_space(problem, assumed_device("80"), Effort::normal)).empty());
+}
+
 TEST_CASE("small products are not worth a padding kernel, large ones are") {
     const DeviceInfo device = assumed_device("90");
     // The measured times are 4.2 and 11.0 us; 34.6 and 9.8 us; 10.2 and 7.4 us.

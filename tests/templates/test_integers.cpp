@@ -123,6 +123,20 @@ const Product kProducts[] = {
      {"45x80x100 lda=112", "45x75x100 ops=nt lda=112 ldb=112", "48x80x64 ops=tn", "33x63x65 ops=tt lda=48 ldb=80"}},
     {"family=mma,block_m=64,block_n=32,block_k=32,warps_m=2,stages=4,async_copy=1,vector_width=4,boundary=peeled,split_k=3",
      {"72x40x200", "72x40x200 ops=nt", "72x40x200 ops=tn", "72x40x200 ops=tt"}},
+    {"family=wgmma,block_m=64,block_n=48,block_k=128,stages=3,vector_width=16,boundary=hardware",
+     {"70x52x272 ops=nt", "64x48x128 ops=nt ldc=53", "1x1x1 ops=nt lda=16 ldb=16", "130x97x513 ops=nt lda=528 ldb=544"}},
+    {"family=wgmma,block_m=128,block_n=24,block_k=256,stages=2,vector_width=16,boundary=peeled,warps_m=2,swap_ab=1",
+     {"25x129x272 ops=nt", "24x128x240 ops=nt ldc=140"}},
+    {"family=wgmma,block_m=64,block_n=32,block_k=128,stages=4,vector_width=16,boundary=hardware,split_k=3",
+     {"70x52x672 ops=nt", "64x32x144 ops=nt"}},
+    {"family=wgmma,block_m=64,block_n=32,block_k=128,stages=4,vector_width=16,boundary=hardware,split_k=4,cluster=4",
+     {"70x52x672 ops=nt", "64x32x144 ops=nt ldc=33"}},
+    {"family=wgmma,block_m=64,block_n=16,block_k=128,stages=2,vector_width=16,boundary=hardware,pack_ab=2",
+     {"70x144x272", "5x33x17 lda=32", "64x16x128 ldb=131"}},
+    {"family=wgmma,block_m=64,block_n=16,block_k=128,stages=2,vector_width=16,boundary=peeled,pack_ab=1,swap_ab=1",
+     {"144x70x272 ops=tt", "33x5x17 ops=tt ldb=32"}},
+    {"family=wgmma,block_m=64,block_n=64,block_k=128,stages=2,vector_width=16,boundary=hardware,pack_ab=3",
+     {"75x133x301", "75x133x301 ops=nt", "75x133x301 ops=tn", "129x261x385 ops=tn lda=144", "75x133x301 ops=tt", "1x1x1 ops=tn"}},
 };
 
 }  // namespace

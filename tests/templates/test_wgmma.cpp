@@ -33,8 +33,8 @@ const char* const kTile = "family=wgmma,block_m=128,block_n=128,block_k=64,stage
 KernelSignature signature_for(const char* ops, ElementType type = ElementType::bf16) {
     return KernelSignature{.type_a = type,
                            .type_b = type,
-                           .type_c = type,
-                           .compute = type == ElementType::f32 ? ComputeMode::tf32 : ComputeMode::f32,
+                           .type_c = default_type_c(type),
+                           .compute = type == ElementType::f32 ? ComputeMode::tf32 : default_compute(type),
                            .op_a = ops[0] == 't' ? Operation::transpose : Operation::none,
                            .op_b = ops[1] == 't' ? Operation::transpose : Operation::none,
                            .align_a = 16,
@@ -89,6 +89,21 @@ TEST_CASE("each rule of the family is named by the config that breaks it") {
         {"", "f16 by f16, bf16 by bf16", with([](auto& s) { s.type_a = s.type_b = s.type_c = ElementType::f32; })},
         {"", "f16 by f16, bf16 by bf16", with([](auto& s) { s.type_b = ElementType::f16; })},
         {"", "C has the operands' type or f32", with([](auto& s) { s.type_c = ElementType::f16; })},
+        {"", "C has the operands' type or f32", with([](auto& s) { s.type_c = ElementType::s32; })},
+        {"block_k=128,vector_width=16", "of products of s8 it is s32",
+         with([](auto& s) { s = signature_for("nt", ElementType::s8), s.type_c = ElementType::s8; })},
+        {"block_k=128,vector_width=16", "with s8 in s32",
+         with([](auto& s) { s = signature_for("nt", ElementType::s8), s.compute = ComputeMode::f32; })},
+        {"block_k=128,vector_width=16", "no epilogue to sums of s8", with([](auto& s) {
+             s = signature_for("nt", ElementType::s8), s.epilogue = Epilogue::activation, s.activation = Activation::relu;
+         })},
+        {"block_k=64", "block_k is a multiple of the elements", signature_for("nt", ElementType::s8)},
+        {"block_k=128,vector_width=16", "the rows of both operands run along K", signature_for("nn", ElementType::s8)},
+        {"block_k=128,vector_width=16,swap_ab=1", "the rows of both operands run along K", signature_for("nn", ElementType::s8)},
+        {"block_k=128,vector_width=16", "the rows of both operands run along K", signature_for("tt", ElementType::s8)},
+        {"block_k=128,vector_width=16", "the rows of both operands run along K", signature_for("tn", ElementType::s8)},
+        {"block_k=128,vector_width=16,block_n=40", "or by more in steps of 16", signature_for("nt", ElementType::s8)},
+        {"block_k=128,vector_width=16,block_n=144,warps_m=1,warps_n=2", "or by more in steps of 16", signature_for("nt", ElementType::s8)},
         {"", "with 16-bit operands in f32", with([](auto& s) { s.compute = ComputeMode::tf32; })},
         {"", "C has the operands' type or f32",
          with([](auto& s) { s.type_a = s.type_b = ElementType::f32, s.compute = ComputeMode::tf32, s.op_b = Operation::transpose; })},
@@ -132,6 +147,7 @@ TEST_CASE("each rule of the family is named by the config that breaks it") {
         {"boundary=guarded", "boundary mode is hardware or peeled"},
         {"boundary=exact", "boundary mode is hardware or peeled"},
         {"vector_width=4", "vector_width is 8"},
+        {"block_k=128", "with bytes 16", signature_for("nt", ElementType::s8)},
         {"thread_m=2", "does not use thread_m"},
         {"thread_n=2", "does not use thread_n"},
         {"async_copy=1", "async_copy"},
@@ -144,6 +160,9 @@ TEST_CASE("each rule of the family is named by the config that breaks it") {
     for (const char* ops : {"nn", "nt"}) CHECK(violation_of(changed(tile, "swap_ab=1"), signature_for(ops, ElementType::f32)) == nullptr);
     CHECK(violation_of(changed(tile, "block_k=32"), signature_for("tt", ElementType::f32)) == nullptr);
     CHECK(violation_of(changed(tile, "block_n=152,warps_m=1"), signature_for("tt", ElementType::f32)) == nullptr);
+    for (const char* columns : {"8", "16", "24", "32", "48", "144", "240", "256"})
+        CHECK(violation_of(changed(tile, std::string("block_k=128,vector_width=16,block_n=") + columns),
+                           signature_for("nt", ElementType::s8)) == nullptr);
     for (const Broken& broken : rules) {
         CAPTURE(broken.changes);
         CAPTURE(broken.reason);
@@ -170,6 +189,8 @@ TEST_CASE("kernels of every kind compile without spills, warnings or serialized 
     constexpr ElementType kF32 = ElementType::f32;
     constexpr ElementType kF16 = ElementType::f16;
     constexpr ElementType kBf16 = ElementType::bf16;
+    constexpr ElementType kS8 = ElementType::s8;
+    constexpr ElementType kS32 = ElementType::s32;
     struct Sample {
         const char* ops;
         ElementType type;
@@ -244,6 +265,17 @@ TEST_CASE("kernels of every kind compile without spills, warnings or serialized 
         {"nn", kF32, kF32, false, "block_k=32,stages=8,block_m=64,block_n=8,warps_m=1,swap_ab=1,split_k=6", 4},
         {"nn", kF32, kF32, true, "block_k=32,stages=4,block_m=64,block_n=64,warps_m=1,min_blocks=3,swap_ab=1"},
         {"nn", kF32, kF32, false, "block_k=64,stages=3,block_m=64,block_n=192,warps_m=1,warps_n=2,swap_ab=1,min_blocks=1"},
+        // Bytes, whose sums are whole numbers.
+        {"nt", kS8, kS32, false, "block_k=128,vector_width=16,stages=4,block_n=256,multicast_a=2"},
+        {"nt", kS8, kS32, true, "block_k=128,vector_width=16,stages=3,block_m=256,multicast_b=2,raster=8"},
+        {"nt", kS8, kS32, false, "block_k=128,vector_width=16,stages=4,block_n=192,warps_m=1,ping_pong=1"},
+        {"nt", kS8, kS32, true, "block_k=256,vector_width=16,stages=2,block_n=176,warps_m=1,ping_pong=1,swap_ab=1"},
+        {"nt", kS8, kS32, false, "block_k=128,vector_width=16,stages=3,block_m=192,block_n=192,warps_m=3,swap_ab=1"},
+        {"nt", kS8, kS32, true, "block_k=128,vector_width=16,stages=6,block_m=64,block_n=24,warps_m=1,min_blocks=2,split_k=6", 4},
+        {"nt", kS8, kS32, true, "block_k=128,vector_width=16,stages=4,block_n=256,split_k=8,cluster=8"},
+        {"nt", kS8, kS32, true,
+         "block_k=256,vector_width=16,stages=4,block_m=64,block_n=16,warps_m=1,min_blocks=2,swap_ab=1,split_k=4,cluster=2", 8},
+        {"nt", kS8, kS32, false, "block_k=128,vector_width=16,stages=4,block_m=64,block_n=128,warps_m=1,min_blocks=2,boundary=peeled", 4},
     };
     std::vector<Job> jobs;
     std::set<std::string> names;
@@ -264,7 +296,8 @@ TEST_CASE("kernels of every kind compile without spills, warnings or serialized 
     for (const char* text : {"4096x4096x4096 dtype=bf16", "2047x2049x2051 dtype=f16 ops=nt", "16x4096x4096 dtype=bf16 ops=nt",
                              "64x64x65536 dtype=bf16", "512x512x64 batch=96 dtype=bf16 ops=nt", "1024x1024x1024 compute=tf32",
                              "8192x8192x8192 compute=tf32", "4096x4096x4096 compute=tf32 ops=tn", "2047x2049x2051 compute=tf32 ops=tt",
-                             "16x4096x4096 compute=tf32", "64x64x65536 compute=tf32 ops=nt beta=1"}) {
+                             "16x4096x4096 compute=tf32", "64x64x65536 compute=tf32 ops=nt beta=1", "4096x4096x4096 dtype=s8 ops=nt",
+                             "1023x1023x1023 dtype=s8", "64x64x65536 dtype=s8 ops=nt beta=1"}) {
         const GemmProblem problem = parse_shape(text).problem;
         const KernelConfig config = default_config(problem, device);
         const KernelSignature signature = main_signature(problem, config);

@@ -69,13 +69,15 @@ std::vector<int> stages_worth_trying(KernelConfig config, const KernelSignature&
     return worth;
 }
 
-// The operands that TMA can't bring as they are, and a right one that tf32 can't take as it lies.
+// The operands that TMA can't bring as they are, and those that wgmma can't take as they lie.
 int worth_padding(const GemmProblem& p, int swap_ab) {
     const KernelSignature s = signature_of(p);
     const int unaligned = (s.align_a < 16 ? 1 : 0) | (s.align_b < 16 ? 2 : 0);
-    if (s.compute != ComputeMode::tf32) return unaligned;
-    const int turned = swap_ab ? (s.op_a == Operation::transpose ? 1 : 0) : (s.op_b == Operation::none ? 2 : 0);
-    return unaligned | turned;
+    if (!is_k_major_only(s.type_a)) return unaligned;
+    const int a = s.op_a == Operation::transpose ? 1 : 0;
+    const int b = s.op_b == Operation::none ? 2 : 0;
+    const bool takes_left = wgmma::left_from_registers({.swap_ab = swap_ab}, s);
+    return unaligned | (swap_ab ? a : b) | (takes_left ? 0 : swap_ab ? b : a);
 }
 
 // The same tile with K in `split` parts, summed by clusters of `cluster` blocks and, where that leaves several, a second kernel.
@@ -98,7 +100,7 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
                             .block_m = rows.block_m,
                             .block_n = block_n,
                             .block_k = block_k,
-                            .vector_width = 8,
+                            .vector_width = wgmma::vector_width(problem.type_a),
                             .boundary = boundary::hardware,
                             .min_blocks = min_blocks,
                             .swap_ab = swap,
@@ -152,8 +154,9 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
         const bool small = squares < 2 * device.sm_count && problem.n >= wgmma::kRows;
         const bool many_swapped = swap && problem.m > kMostSwappedRows && !small && !left_is_b;
         if (many_swapped && problem.n < wgmma::kRows) continue;
-        // Whole slabs of a right operand are brought whose rows run along the columns of the product.
-        const bool whole_slabs = swap ? problem.op_a == Operation::transpose : problem.op_b == Operation::none;
+        // Whole slabs of a right operand are brought whose rows run along the columns of the product; of bytes it is turned.
+        const bool right_along_columns = swap ? problem.op_a == Operation::transpose : problem.op_b == Operation::none;
+        const bool whole_slabs = right_along_columns && size_of(problem.type_a) > 1;
         const int narrowest = whole_slabs && planes == 1 ? row_elements : 8;
         for (const Rows& rows : kRows) {
             for (const int block_n : kColumns) {
@@ -166,6 +169,7 @@ std::vector<KernelConfig> wgmma_tiles(const GemmProblem& problem, const DeviceIn
                 // Products of few rows are bound by memory, and the more blocks an SM holds, the more evenly they share it.
                 const int most_blocks = swap ? 4 : 3;
                 for (const int block_k : {row_elements, 2 * row_elements, 4 * row_elements}) {
+                    if (block_k > wgmma::kDeepestTile) continue;
                     if (block_k > 2 * row_elements && rows.block_m + block_n > kWidestDeepTile) continue;
                     for (int min_blocks = 1; min_blocks <= most_blocks; ++min_blocks) {
                         for (const int trim : {0, 1}) add(rows, block_n, block_k, min_blocks, swap, trim);
@@ -194,7 +198,8 @@ KernelConfig with_wgmma_boundary(KernelConfig config, const GemmProblem& problem
 }
 
 bool suits_wgmma(const GemmProblem& p, const DeviceInfo& device) {
-    return device.compute_capability() == 90 && !device.emulated && (p.compute == ComputeMode::f32 || p.compute == ComputeMode::tf32);
+    return device.compute_capability() == 90 && !device.emulated &&
+           (p.compute == ComputeMode::f32 || p.compute == ComputeMode::tf32 || p.compute == ComputeMode::s32);
 }
 
 std::vector<KernelConfig> wgmma_configs(const GemmProblem& p, const DeviceInfo& device) {

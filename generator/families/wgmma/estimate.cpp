@@ -147,6 +147,7 @@ private:
         return wgmma::stores_boxes(c_, s_) ? kSplitBoxes : kSplitStores;
     }
     double products_per_clock() const {
+        if (size_of(s_.type_a) == 1) return machine_.wgmma_8_per_clock;
         return s_.compute == ComputeMode::tf32 ? machine_.wgmma_tf32_per_clock : machine_.wgmma_16_per_clock;
     }
     double bytes_of_partials() const {

@@ -109,6 +109,8 @@ constexpr std::array kFamilies = {
     Family{family::simt, boundary::peeled, Types::tf32},
     Family{family::wgmma, boundary::hardware, Types::tf32},
     Family{family::wgmma, boundary::peeled, Types::tf32},
+    Family{family::wgmma, boundary::hardware, Types::bytes},
+    Family{family::wgmma, boundary::peeled, Types::bytes},
     Family{family::skinny, boundary::hardware},
     Family{family::skinny, boundary::hardware, Types::tf32},
     Family{family::simt, boundary::exact, Types::floats, true},
@@ -191,8 +193,9 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
             c.block_n = c.warps_n * draw.of(std::array{8, 24, 40, 64, 64, 96, 128, 184, 192});
             c.block_k = draw.of(std::array{64, 64, 128});
             if (family.types == Types::tf32) c.block_k /= 2;
+            if (family.types == Types::bytes) c.block_k *= 2;
             c.stages = draw.of(std::array{2, 3, 4, 6});
-            c.vector_width = 8;
+            c.vector_width = family.types == Types::bytes ? 16 : 8;
             c.split_k = draw.of(std::array{1, 1, 2, 3, 4, 8});
             c.cluster = c.split_k % 2 == 0 ? draw.of(std::array{1, 2, 2, 4, 8}) : 1;
             c.raster = draw.of(std::array{0, 0, 1, 2, 8});

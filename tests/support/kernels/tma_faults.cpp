@@ -56,6 +56,9 @@ constexpr const char* kFragments = "block_m=64,block_n=64,block_k=32,stages=2,sw
 constexpr const char* kFloatsAlongN = "1400x1400x41 compute=tf32 align=16 lda=44";
 constexpr const char* kFloats = "70x130x333";
 constexpr const char* kFloatsOfOneTile = "70x130x61";
+// Bytes, of which a row of shared memory has 128.
+constexpr const char* kBytes = "family=wgmma,vector_width=16,boundary=peeled,block_m=64,block_n=80,block_k=128,stages=2";
+constexpr const char* kBytesAlongK = "148x110x333 dtype=s8 ops=nt align=16 lda=336 ldb=336";
 // Skinny configs: more tiles than stages, several warps of a slice, rows and columns beyond the matrices; and parts of K, of a batch.
 constexpr const char* kSkinny =
     "family=skinny,vector_width=4,boundary=hardware,block_m=4,block_n=32,block_k=64,thread_m=4,thread_n=4,stages=3,slice_k=2";
@@ -135,6 +138,10 @@ const std::vector<TmaFault>& tma_faults() {
          "adds_to_sums(Kernel::config, Kernel::signature, tile, k)", "true", kTwoBoxes, kManyTilesOfBoxes},
         {"a tile's first product of fragments is added to what the sums held", "tmm/families/wgmma/fragments.cuh",
          "adds_to_sums(Kernel::config, Kernel::signature, tile, k)", "true", kFragments, kFloatsAlongN},
+        {"instructions step along K as if bytes had 16 bits", "tmm/families/wgmma/pipeline.cuh", "x % elements * tile.element_bytes",
+         "x % elements * 2", kBytes, kBytesAlongK},
+        {"an instruction takes half of the k that it could", "tmm/families/wgmma/rules.h", "return 32 / size_of(s.type_a);",
+         "return 32 / 2;", kBytes, kBytesAlongK},
         {"planes are read before they have landed", "tmm/families/wgmma/planes.cuh", "pipeline.wait_full();", "", kPlanes, kFloats},
         {"the wrong phase is waited for", "tmm/families/wgmma/pipeline.cuh", "wait_for_phase(full_ + place_.stage, place_.parity)",
          "wait_for_phase(full_ + place_.stage, place_.parity ^ 1)", kPlain, kPaddedRows},

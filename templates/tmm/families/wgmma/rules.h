@@ -3,6 +3,7 @@
 
 #include "tmm/copy/shared_layout.h"
 #include "tmm/families/wgmma/fragments.h"
+#include "tmm/number/arithmetic.h"
 #include "tmm/schedule/tile_grid.h"
 #include "tmm/steps/planes/rules.h"
 #include "tmm/vocabulary/args.h"
@@ -45,6 +46,8 @@ constexpr int kWarpgroup = 128;
 constexpr int kRows = 64;
 // Bytes of a tile's row in shared memory: the span of the 128-byte swizzle.
 constexpr int kRowBytes = 128;
+// Most k of a tile.
+constexpr int kDeepestTile = 256;
 
 // The kernel multiplies a left operand, whose rows the instruction takes by 64, with a right one. With swap_ab it computes the
 // transpose of C, so that the left one is B: for few rows of C, which then are the instruction's n.
@@ -99,8 +102,8 @@ constexpr int tile_bytes(const TileLayout& t) {
     return t.planes * plane_bytes(t);
 }
 
-// From shared memory the hardware reads tf32 operands along K only; but the left operand may come from registers, into which its tile,
-// whose rows run along M, is read word by word.
+// From shared memory the hardware reads operands of 16 bits either way, and all others along K only (is_k_major_only). But a left operand
+// of tf32 may come from registers, into which its tile, whose rows run along M, is read word by word.
 constexpr bool left_from_registers(const KernelConfig& c, const KernelSignature& s) {
     return s.compute == ComputeMode::tf32 && !left_tile(c, s).along_k;
 }
@@ -108,6 +111,16 @@ constexpr bool left_from_registers(const KernelConfig& c, const KernelSignature&
 // The k of one instruction: 32 bytes.
 constexpr int k_step(const KernelSignature& s) {
     return 32 / size_of(s.type_a);
+}
+
+// Can an instruction multiply by so many columns, a multiple of 8? By whole numbers it takes more than 32 only in steps of 16.
+constexpr bool takes_columns(const KernelSignature& s, int columns) {
+    return !format_of(s.type_a).is_integer || columns <= 32 || columns % 16 == 0;
+}
+
+// By vectors of 16 bytes at least a kernel's signature tells operands that TMA takes from others.
+constexpr int vector_width(ElementType type) {
+    return size_of(type) == 1 ? 16 : 8;
 }
 
 // Warpgroups that multiply a tile of C together; with ping_pong, two warpgroups that each multiply a whole tile.
@@ -409,10 +422,14 @@ constexpr bool is_power_of_two(int value) {
 
 constexpr const char* first_violation(const KernelConfig& c, const KernelSignature& s) {
     const bool tf32 = s.type_a == ElementType::f32 && s.compute == ComputeMode::tf32;
-    if ((!is_16_bit(s.type_a) && !tf32) || s.type_a != s.type_b)
-        return "wgmma multiplies f16 by f16, bf16 by bf16, and, with compute = tf32, f32 by f32";
-    if (s.type_c != s.type_a && s.type_c != ElementType::f32) return "wgmma's C has the operands' type or f32";
-    if (!tf32 && s.compute != ComputeMode::f32) return "wgmma computes with 16-bit operands in f32";
+    const bool bytes = s.type_a == ElementType::s8;
+    if ((!is_16_bit(s.type_a) && !tf32 && !bytes) || s.type_a != s.type_b)
+        return "wgmma multiplies f16 by f16, bf16 by bf16, s8 by s8, and, with compute = tf32, f32 by f32";
+    if (s.type_c != sum_type(s) && (s.type_c != s.type_a || bytes))
+        return "wgmma's C has the operands' type or f32; of products of s8 it is s32";
+    if (!tf32 && s.compute != (bytes ? ComputeMode::s32 : ComputeMode::f32))
+        return "wgmma computes with 16-bit operands in f32, and with s8 in s32";
+    if (const char* violation = epilogue_violation(s)) return violation;
     if (s.align_a < 16 || s.align_b < 16) return "TMA needs rows of A and B that start at multiples of 16 bytes";
     if (c.warps_m < 1 || c.warps_n < 1 || consumers(c) > 3) return "warps_m * warps_n is 1 to 3 warpgroups";
     if (c.block_m < kRows || c.block_m > 256 || c.block_m % (kRows * c.warps_m) != 0)
@@ -421,10 +438,13 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
         return "block_n is up to 256 and a multiple of 8 for each of warps_n warpgroups";
     const TileLayout left = left_tile(c, s);
     const TileLayout right = right_tile(c, s);
-    if (c.block_k < row_elements(left) || c.block_k > 256 || c.block_k % row_elements(left) != 0)
-        return "block_k is a multiple of the elements that a row of 128 bytes holds, 64 of 16 bits or 32 floats, up to 256";
+    if (c.block_k < row_elements(left) || c.block_k > kDeepestTile || c.block_k % row_elements(left) != 0)
+        return "block_k is a multiple of the elements that a row of 128 bytes holds, 128 bytes, 64 of 16 bits or 32 floats, up to 256";
     if (tf32 && !right.along_k)
         return "tf32 takes a right operand whose rows run along K: turn it (pack_ab), or make it the left one (swap_ab)";
+    if (is_k_major_only(s.type_a) && (!right.along_k || (!left.along_k && !left_from_registers(c, s))))
+        return "of bytes the rows of both operands run along K: turn an operand whose rows do not (pack_ab)";
+    if (!takes_columns(s, group_n(c))) return "an instruction multiplies s8 by 8, 16, 24 or 32 columns, or by more in steps of 16";
     // An instruction counts slabs from the column that its descriptor begins with, so that each warpgroup begins with a slab.
     if (!right.along_k && c.warps_n > 1 && group_n(c) % row_elements(right) != 0)
         return "where the right operand's rows run along N, the columns of each of several warps_n are a multiple of 64";
@@ -467,7 +487,7 @@ constexpr const char* first_violation(const KernelConfig& c, const KernelSignatu
     if (c.trim != 0 && c.trim != 1) return "trim is 0 or 1";
     if (c.trim != 0 && c.planes > 1) return "products of planes are not trimmed";
     if (c.boundary != boundary::hardware && c.boundary != boundary::peeled) return "wgmma's boundary mode is hardware or peeled";
-    if (c.vector_width != 8) return "wgmma's vector_width is 8";
+    if (c.vector_width != vector_width(s.type_a)) return "wgmma's vector_width is 8, and with bytes 16";
     if (is_gate(s.activation) && !applies_gate(c, s)) return "the halves of a gate do not fit a warpgroup's tile";
     return nullptr;
 }

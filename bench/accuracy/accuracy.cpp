@@ -30,6 +30,7 @@ std::string place_text(const GemmProblem& p, i64 batch, i64 row, i64 column) {
 
 // With the digits that the sums have.
 std::string number_text(const GemmProblem& p, double value) {
+    if (format_of(p.type_c).is_integer) return fmt::format("{:.0f}", value);
     return fmt::format("{:.{}g}", value, arithmetic_of(p).accumulator == ElementType::f64 ? 17 : 9);
 }
 
@@ -51,6 +52,7 @@ struct OutputRounding {
 };
 
 double ratio_of(double difference, double bound) {
+    if (difference == 0) return 0;
     const double ratio = std::fabs(difference) / bound;
     return std::isnan(ratio) ? kInfinity : ratio;
 }
@@ -73,6 +75,8 @@ std::vector<i64> spread(i64 extent, i64 count, std::mt19937_64& random) {
 double accumulation_bound(const GemmProblem& problem) {
     const auto k = static_cast<double>(problem.k);
     const Arithmetic arithmetic = arithmetic_of(problem);
+    // Sums of whole numbers are exact.
+    if (format_of(arithmetic.accumulator).is_integer) return 0;
     const double u = arithmetic.accumulator_roundoff();
     if (arithmetic.operand_digits == format_of(arithmetic.accumulator).digits) return (k + 4) * u;
     const bool shortened = arithmetic.operand_digits < format_of(arithmetic.a).digits;

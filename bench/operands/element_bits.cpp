@@ -25,37 +25,52 @@ std::vector<std::byte> bytes_of(const std::vector<T>& elements) {
     return stored;
 }
 
-}  // namespace
+template <class T>
+std::vector<double> cast_to_doubles(const std::vector<std::byte>& stored) {
+    const std::vector<T> elements = elements_of<T>(stored);
+    return {elements.begin(), elements.end()};
+}
 
-std::vector<double> to_values(ElementType type, const std::vector<std::byte>& stored) {
-    if (type == ElementType::f64) return elements_of<double>(stored);
-    if (type == ElementType::f32) {
-        const std::vector<float> floats = elements_of<float>(stored);
-        return {floats.begin(), floats.end()};
-    }
-    const std::vector<std::uint16_t> bits = elements_of<std::uint16_t>(stored);
+// Elements so narrow that a table has a value for each pattern of bits.
+template <class Bits>
+std::vector<double> values_of(ElementType type, const std::vector<std::byte>& stored) {
+    const std::vector<Bits> bits = elements_of<Bits>(stored);
     std::vector<double> values(bits.size());
-    std::vector<double> table(1 << 16);
+    std::vector<double> table(std::size_t{1} << 8 * sizeof(Bits));
     if (bits.size() < table.size()) {
-        std::transform(bits.begin(), bits.end(), values.begin(), [type](std::uint16_t one) { return decoded(type, one); });
+        std::transform(bits.begin(), bits.end(), values.begin(), [type](Bits one) { return decoded(type, one); });
         return values;
     }
     for (std::size_t one = 0; one < table.size(); ++one) table[one] = decoded(type, one);
-    std::transform(bits.begin(), bits.end(), values.begin(), [&](std::uint16_t one) { return table[one]; });
+    std::transform(bits.begin(), bits.end(), values.begin(), [&](Bits one) { return table[one]; });
     return values;
 }
 
-std::vector<std::byte> to_stored(ElementType type, const std::vector<double>& values) {
-    if (type == ElementType::f64) return bytes_of(values);
-    if (type == ElementType::f32) {
-        std::vector<float> floats(values.size());
-        std::transform(values.begin(), values.end(), floats.begin(), [](double value) { return static_cast<float>(value); });
-        return bytes_of(floats);
-    }
-    std::vector<std::uint16_t> bits(values.size());
-    std::transform(values.begin(), values.end(), bits.begin(),
-                   [type](double value) { return static_cast<std::uint16_t>(encoded(type, value)); });
+template <class Bits>
+std::vector<std::byte> stored_as(ElementType type, const std::vector<double>& values) {
+    std::vector<Bits> bits(values.size());
+    std::transform(values.begin(), values.end(), bits.begin(), [type](double value) { return static_cast<Bits>(encoded(type, value)); });
     return bytes_of(bits);
+}
+
+}  // namespace
+
+std::vector<double> to_values(ElementType type, const std::vector<std::byte>& stored) {
+    switch (size_of(type)) {
+        case 1: return values_of<std::uint8_t>(type, stored);
+        case 2: return values_of<std::uint16_t>(type, stored);
+        case 4: return type == ElementType::f32 ? cast_to_doubles<float>(stored) : cast_to_doubles<std::int32_t>(stored);
+        default: return elements_of<double>(stored);
+    }
+}
+
+std::vector<std::byte> to_stored(ElementType type, const std::vector<double>& values) {
+    switch (size_of(type)) {
+        case 1: return stored_as<std::uint8_t>(type, values);
+        case 2: return stored_as<std::uint16_t>(type, values);
+        case 4: return stored_as<std::uint32_t>(type, values);
+        default: return bytes_of(values);
+    }
 }
 
 double unit_roundoff(ElementType type) {

@@ -6,15 +6,19 @@
 #include <random>
 #include <stdexcept>
 
-#include "base/error.h"
 #include "bench/operands/element_bits.h"
+#include "tmm/number/arithmetic.h"
 
 namespace tmm::bench {
 
 namespace {
 
 constexpr std::size_t kSize = 1048573;
-constexpr ElementType kTypes[] = {ElementType::f64, ElementType::f32, ElementType::f16, ElementType::bf16};
+constexpr ElementType kTypes[] = {ElementType::f64,  ElementType::f32, ElementType::f16,
+                                  ElementType::bf16, ElementType::s8,  ElementType::s32};
+// Whole numbers are normal values times this: s8 then holds all but one in a thousand, and these are cut off at 127.
+constexpr double kWholeNumbers = 38;
+constexpr double kLargestWhole = 127;
 
 }  // namespace
 
@@ -23,8 +27,11 @@ ValuePool::ValuePool() {
     std::normal_distribution<double> normal;
     std::vector<double> values(kSize);
     for (double& value : values) value = normal(random);
+    std::vector<double> whole(kSize);
+    std::transform(values.begin(), values.end(), whole.begin(),
+                   [](double value) { return std::clamp(std::nearbyint(kWholeNumbers * value), -kLargestWhole, kLargestWhole); });
     for (std::size_t i = 0; i < typed_.size(); ++i) {
-        typed_[i].stored = to_stored(kTypes[i], values);
+        typed_[i].stored = to_stored(kTypes[i], format_of(kTypes[i]).is_integer ? whole : values);
         typed_[i].values = to_values(kTypes[i], typed_[i].stored);
     }
 }
@@ -55,8 +62,6 @@ std::int64_t spanned_elements(i64 rows, i64 columns, i64 ld, i64 batch, i64 stri
 Operands::Operands(std::shared_ptr<Device> device, const Shape& shape, std::int64_t rotation_bytes, const ValuePool& pool)
     : device_(std::move(device)), shape_(shape), pool_(pool) {
     const GemmProblem& p = shape_.problem;
-    if (p.type_a == ElementType::s8 || p.type_c == ElementType::s32)
-        throw Error(ExitStatus::bad_input, "tmm-bench multiplies no integers yet", {}, "use dtype=f32, f16, bf16 or f64");
     std::int64_t end = 0;
     const auto laid_out = [&](ElementType type, std::int64_t elements) {
         // Elements of C may be wider than what is promised of A and B.
@@ -193,10 +198,9 @@ void Operands::fill_matrix(const Matrix& matrix, int set, bool absolute) {
     const std::vector<std::byte>& stored = pool_.stored(matrix.type);
     std::vector<std::byte> positive;
     if (absolute) {
-        positive = stored;
-        // The sign is an element's highest bit.
-        for (std::size_t last = static_cast<std::size_t>(size) - 1; last < positive.size(); last += static_cast<std::size_t>(size))
-            positive[last] &= std::byte{0x7f};
+        std::vector<double> magnitudes = pool_.values(matrix.type);
+        for (double& value : magnitudes) value = std::fabs(value);
+        positive = to_stored(matrix.type, magnitudes);
     }
     const std::byte* values = absolute ? positive.data() : stored.data();
     std::byte* to = place(matrix, set);

@@ -16,7 +16,8 @@
 
 namespace tmm::bench {
 
-// The same normal values in each type. Their number is a prime, so that repeating them lines up with no row.
+// The same normal values in each type; of whole numbers the nearest ones to a multiple of them. Their number is a prime, so that repeating
+// them lines up with no row.
 class ValuePool {
 public:
     ValuePool();
@@ -32,7 +33,7 @@ private:
     };
     const Typed& of(ElementType type) const;
 
-    std::array<Typed, 4> typed_;
+    std::array<Typed, 6> typed_;
 };
 
 // Operand sets for timing: enough of them that a launch finds none of its data in the L2, filled with

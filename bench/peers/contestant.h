@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "generator/plan/launch_plan.h"
@@ -15,13 +16,20 @@ namespace tmm::bench {
 // alpha or beta of a call, as libraries read it: in the type that the mode computes in.
 class CallScalar {
 public:
-    CallScalar(ComputeMode mode, double value) : is_double_(mode == ComputeMode::f64), double_(value), float_(static_cast<float>(value)) {}
-    const void* address() const { return is_double_ ? static_cast<const void*>(&double_) : &float_; }
+    CallScalar(ComputeMode mode, double value) {
+        if (mode == ComputeMode::f64)
+            value_ = value;
+        else if (mode == ComputeMode::s32)
+            value_ = static_cast<std::int32_t>(value);
+        else
+            value_ = static_cast<float>(value);
+    }
+    const void* address() const {
+        return std::visit([](const auto& value) -> const void* { return &value; }, value_);
+    }
 
 private:
-    bool is_double_;
-    double double_;
-    float float_;
+    std::variant<float, double, std::int32_t> value_;
 };
 
 // One way of serving one problem. It is made for one device and used by one thread.

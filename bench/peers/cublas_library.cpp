@@ -103,8 +103,8 @@ int cuda_type(ElementType type) {
         case ElementType::f16: return kCudaR16f;
         case ElementType::bf16: return kCudaR16bf;
         case ElementType::f64: return kCudaR64f;
-        case ElementType::s8:
-        case ElementType::s32: break;
+        case ElementType::s8: return kCudaR8i;
+        case ElementType::s32: return kCudaR32i;
     }
     throw std::invalid_argument("an element type without a name");
 }
@@ -115,12 +115,13 @@ int cublas_compute_type(ComputeMode mode) {
         case ComputeMode::f32_strict: return kCublasCompute32f;
         case ComputeMode::tf32: return kCublasCompute32fTf32;
         case ComputeMode::f64: return kCublasCompute64f;
-        case ComputeMode::s32: break;
+        case ComputeMode::s32: return kCublasCompute32i;
     }
     throw std::invalid_argument("a compute mode without a name");
 }
 
 int cublas_scale_type(ComputeMode mode) {
+    if (mode == ComputeMode::s32) return kCudaR32i;
     return mode == ComputeMode::f64 ? kCudaR64f : kCudaR32f;
 }
 

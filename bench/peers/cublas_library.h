@@ -19,11 +19,14 @@ inline constexpr int kCublasOpN = 0;
 inline constexpr int kCublasOpT = 1;
 inline constexpr int kCublasCompute32f = 68;
 inline constexpr int kCublasCompute64f = 70;
+inline constexpr int kCublasCompute32i = 72;
 inline constexpr int kCublasCompute32fTf32 = 77;
 inline constexpr int kCublasGemmDefault = -1;
 inline constexpr int kCudaR32f = 0;
 inline constexpr int kCudaR64f = 1;
 inline constexpr int kCudaR16f = 2;
+inline constexpr int kCudaR8i = 3;
+inline constexpr int kCudaR32i = 10;
 inline constexpr int kCudaR16bf = 14;
 
 inline constexpr int kLayoutBatchCount = 5;

@@ -190,6 +190,7 @@ public:
     std::string version() const override { return version_; }
 
     std::vector<std::unique_ptr<Contestant>> offers(const GemmProblem& problem) override {
+        if (problem.compute == ComputeMode::s32) throw std::runtime_error("OpenBLAS multiplies no whole numbers");
         const bool in_doubles = problem.compute == ComputeMode::f64;
         const bool has_library = in_doubles ? dgemm_ != nullptr : sgemm_ != nullptr;
         const double most = has_library ? kMostFlopsOpenblas : kMostFlopsLoop;

@@ -1,6 +1,6 @@
-// This peer is cuBLAS as a program gets it that makes one handle and calls cublasSgemm or cublasDgemm, or cublasGemmEx for 16-bit operands
-// and TF32: default math and algorithm, with the workspace it asks for. It has no epilogues: an elementwise kernel applies them behind the
-// product.
+// This peer is cuBLAS as a program gets it that makes one handle and calls cublasSgemm or cublasDgemm, or cublasGemmEx for 16-bit and
+// 8-bit operands and TF32: default math and algorithm, with the workspace it asks for. It has no epilogues: an elementwise kernel applies
+// them behind the product.
 #include <fmt/format.h>
 
 #include <limits>
@@ -105,17 +105,17 @@ private:
                          batched.name);
     }
     void multiply_typed(const GemmCall& call) const {
-        const auto alpha = static_cast<float>(call.alpha);
-        const auto beta = static_cast<float>(call.beta);
+        const CallScalar alpha(p_.compute, call.alpha);
+        const CallScalar beta(p_.compute, call.beta);
         const CublasLibrary& library = session_->library;
         if (p_.batch == 1)
-            check_cublas(library.gemm_ex(session_->handle, first_op_, second_op_, n_, m_, k_, &alpha, call.b, type_b_, ldb_, call.a,
-                                         type_a_, lda_, &beta, call.c, type_c_, ldc_, compute_, kCublasGemmDefault),
+            check_cublas(library.gemm_ex(session_->handle, first_op_, second_op_, n_, m_, k_, alpha.address(), call.b, type_b_, ldb_,
+                                         call.a, type_a_, lda_, beta.address(), call.c, type_c_, ldc_, compute_, kCublasGemmDefault),
                          "cublasGemmEx");
         else
-            check_cublas(library.gemm_strided_batched_ex(session_->handle, first_op_, second_op_, n_, m_, k_, &alpha, call.b, type_b_, ldb_,
-                                                         p_.stride_b, call.a, type_a_, lda_, p_.stride_a, &beta, call.c, type_c_, ldc_,
-                                                         p_.stride_c, batch_, compute_, kCublasGemmDefault),
+            check_cublas(library.gemm_strided_batched_ex(session_->handle, first_op_, second_op_, n_, m_, k_, alpha.address(), call.b,
+                                                         type_b_, ldb_, p_.stride_b, call.a, type_a_, lda_, p_.stride_a, beta.address(),
+                                                         call.c, type_c_, ldc_, p_.stride_c, batch_, compute_, kCublasGemmDefault),
                          "cublasGemmStridedBatchedEx");
     }
 

@@ -8,6 +8,7 @@ Unit unit_of(const GemmProblem& problem) {
     if (problem.type_a == ElementType::f16) return Unit::f16;
     if (problem.type_a == ElementType::bf16) return Unit::bf16;
     if (problem.type_a == ElementType::f64) return Unit::f64;
+    if (problem.type_a == ElementType::s8) return Unit::s8;
     return problem.compute == ComputeMode::tf32 ? Unit::tf32 : Unit::ffma;
 }
 

@@ -231,6 +231,17 @@ void refuse_gate(const ShapeLine& line, const GemmProblem& p) {
     if (p.reads_c) throw ShapeFault{where, fmt::format("{} does not read C", name_of(p.activation)), "leave out beta"};
 }
 
+// Products of whole numbers are scaled by whole numbers.
+void refuse_fractions(const ShapeLine& line, const GemmProblem& p) {
+    if (p.compute != ComputeMode::s32) return;
+    for (const auto& [key, value] : {std::pair{ShapeLine::kAlpha, line.alpha}, std::pair{ShapeLine::kBeta, line.beta}}) {
+        if (value == std::trunc(value) && std::fabs(value) <= std::numeric_limits<std::int32_t>::max()) continue;
+        throw ShapeFault{line.places[key],
+                         fmt::format("{} = {} is no number of 32 bits, as sums of s8 are scaled by", key_name(key), value),
+                         "write a whole number"};
+    }
+}
+
 }  // namespace
 
 Sizes parse_sizes(std::string_view text, const char* what) {
@@ -303,6 +314,7 @@ GemmProblem make_problem(const ShapeLine& line, i64 m, i64 n, i64 k) {
     p.alignment = std::max(p.alignment, std::min({size_of(p.type_a), size_of(p.type_b), size_of(p.type_c)}));
     refuse_unused(line, p);
     refuse_gate(line, p);
+    refuse_fractions(line, p);
     const auto lay = [&](char name, i64 rows, i64 columns, ElementType type, i64& ld, i64& stride) {
         if (line.column_major) std::swap(rows, columns);
         const std::size_t ld_key = position_of(std::string("ld") + name);

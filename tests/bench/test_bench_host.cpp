@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <set>
 
+#include "bench/accuracy/accuracy.h"
+#include "bench/accuracy/exact_product.h"
+#include "bench/operands/operands.h"
 #include "generator/choice/cost_model.h"
 #include "generator/choice/predicted_config.h"
 #include "generator/choice/search_space.h"
@@ -12,6 +15,7 @@
 #include "tests/support/bench_testing.h"
 
 using namespace tmm;
+using namespace tmm::bench;
 using namespace bench_testing;
 
 TEST_CASE("the plainest kernels are among the first that are measured, whatever the shape and the effort") {
@@ -81,4 +85,38 @@ TEST_CASE("tmm-bench compares doubles, and marks who is not as accurate as their
     CHECK(contains(run.text, "e-16 "));
     CHECK_FALSE(contains(run.text, "e-07 "));
     CHECK_FALSE(contains(run.text, "e-08 "));
+}
+
+TEST_CASE("tmm-bench compares whole numbers, which are right to the last bit") {
+    const Folder folder;
+    const std::string shapes =
+        folder.with("shapes.txt", "33 29 70 dtype=s8 ops=tn alpha=-3 beta=2\n8 8 8 dtype=s8 batch=3\n1 40 300 dtype=s8 ops=nt\n");
+    const Outcome run = bench(folder, "--pairs 2 --gpu host --vs cpu,naive --json " + folder.file("times.json") + " --shapes " + shapes);
+    INFO(run.text);
+    CHECK(run.status == 0);
+    CHECK_FALSE(contains(run.text, "WRONG"));
+    const std::string json = read(folder.file("times.json"));
+    CHECK(contains(json, "33x29x70 dtype=s8 ctype=s32 compute=s32 ops=tn beta=1"));
+    CHECK(contains(json, "OpenBLAS multiplies no whole numbers"));
+}
+
+TEST_CASE("a result of whole numbers that is off by one is wrong, whatever its size") {
+    const GemmProblem problem = parse_shape("2x2x4 dtype=s8").problem;
+    const std::vector<double> right = {64516, -3, 0, 7};
+    const Operands operands(open_device(kHostDevice), parse_shape("2x2x4 dtype=s8"), 0, ValuePool());
+    const ExactEpilogue epilogue(operands, 0);
+    CHECK(compare(problem, right, right, right, epilogue).ratio == 0);
+    CHECK(compare(problem, {64517, -3, 0, 7}, right, right, epilogue).ratio > 1);
+}
+
+TEST_CASE("a fraction that whole numbers are to be multiplied by is refused where it stands") {
+    const Folder folder;
+    for (const char* tool : {"alpha=0.5", "beta=1.25", "alpha=3e9"}) {
+        const Outcome run = bench(folder, "--gpu host --shapes " + folder.with("shapes.txt", std::string("8 8 8 dtype=s8 ") + tool + "\n"));
+        INFO(run.text);
+        CHECK(run.status == 2);
+        CHECK(contains(run.text, "shapes.txt:1:16"));
+        CHECK(contains(run.text, "write a whole number"));
+    }
+    CHECK(bench(folder, "--pairs 2 --gpu host --shapes " + folder.with("shapes.txt", "8 8 8 dtype=s8 alpha=-2 beta=3\n")).status == 0);
 }

@@ -201,6 +201,7 @@ std::string_view name_of(Unit arithmetic) {
         case Unit::f16: return "f16";
         case Unit::bf16: return "bf16";
         case Unit::f64: return "f64";
+        case Unit::s8: return "s8";
     }
     return "?";
 }

@@ -18,10 +18,10 @@
 
 namespace tmm {
 
-// The unit that multiplies: FP32 on CUDA cores, tensor cores by the type of their operands, or whichever multiplies FP64, which no kernel
-// measures.
-enum class Unit { ffma, tf32, f16, bf16, f64 };
-// "ffma", "tf32", "f16", "bf16", "f64".
+// The unit that multiplies: FP32 on CUDA cores, tensor cores by the type of their operands, or whichever multiplies FP64 and whole numbers,
+// which no kernel measures.
+enum class Unit { ffma, tf32, f16, bf16, f64, s8 };
+// "ffma", "tf32", "f16", "bf16", "f64", "s8".
 std::string_view name_of(Unit arithmetic);
 
 // The rate counts two operations for each multiply-add, in registers or shared memory, of the fastest instruction that was tried.

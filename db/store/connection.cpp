@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/text/environment.h"
 #include "db/store/database_file.h"
-#include "db/store/migrations/migrations.h"
+#include "db/store/migration.h"
 #include "db/store/schema_check.h"
 #include "db/store/sidecar_files.h"
 
@@ -103,7 +103,7 @@ SQLite::Database connect(const fs::path& file, const fs::path& path, Mode mode, 
     refuse_code_in_tables(database, file);
     if (sqlite3_db_readonly(database.getHandle(), "main") == 1) return database;
     if (leave_wal_mode(database))
-        bring_up_to_date(database, embedded_schema(TuningDatabase::kVersion));
+        bring_up_to_date(database, embedded_schema());
     else
         check_readable_in_wal_mode(database, file, mode);
     return database;
@@ -126,7 +126,7 @@ SQLite::Database migrated_copy(SQLite::Database& source, const fs::path& file, c
     SQLite::Database copy(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_MEMORY);
     SQLite::Backup(copy, source).executeStep(-1);
     configure(copy, Mode::read_write, limit);
-    bring_up_to_date(copy, embedded_schema(TuningDatabase::kVersion), file.string());
+    bring_up_to_date(copy, embedded_schema(), file.string());
     copy.exec("PRAGMA query_only = ON");
     return copy;
 }

@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/files/private_files.h"
-#include "db/store/migrations/migrations.h"
+#include "db/store/migration.h"
 #include "db/store/schema_check.h"
 #include "db/store/sidecar_files.h"
 

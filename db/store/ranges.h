@@ -14,6 +14,7 @@ inline constexpr std::size_t kDataNameLimit = 100;
 inline constexpr std::size_t kNameLimit = 2000;
 inline constexpr std::size_t kTextLimit = 2000;
 inline constexpr std::size_t kHashLimit = 500;
+inline constexpr std::size_t kFieldsLimit = 10'000;
 
 inline constexpr std::int64_t kAnyNumber = std::numeric_limits<std::int64_t>::max();
 inline constexpr std::int64_t kCountLimit = 1'000'000'000;

@@ -66,10 +66,11 @@ void read_head(RowReader& row, TuningRecord& record) {
 // CROSS JOIN keeps to the rows' order as they come, so that none waits for all to be sorted.
 std::string select(const char* table, const std::string& columns, const char* time, const char* joins) {
     return fmt::format(
-        "SELECT x.id, {}, l.cold_l2, l.graph, l.data, {}, {}, x.{}, {} FROM {} AS x CROSS JOIN environment AS e ON e.id = x.environment_id "
+        "SELECT x.id, {}, l.cold_l2, l.graph, l.data, p.fields, g.fields, x.{}, {} FROM {} AS x CROSS JOIN environment AS e ON e.id = "
+        "x.environment_id "
         "JOIN device AS d ON d.id = e.device_id JOIN problem AS p ON p.id = x.problem_id JOIN config AS g ON g.id = x.config_id "
         "JOIN policy AS l ON l.id = x.policy_id {} WHERE ?1 IS NULL OR x.problem_id = ?1 ORDER BY x.id",
-        kEnvironmentColumns, problem_columns("p"), config_columns("g"), time, columns, table, joins);
+        kEnvironmentColumns, time, columns, table, joins);
 }
 
 // Checks all of the file, or "(table)". Returns false where the pages of a table refer to each other wrongly.
@@ -151,7 +152,7 @@ void read_measurement(RowReader& row, Measurement& x) {
 }
 
 std::string run_off_columns(const std::string& selection, const std::string& runner_up) {
-    return fmt::format("{0}.default_us, {1}, {0}.runner_up_us, {0}.predicted", selection, config_columns(runner_up));
+    return fmt::format("{0}.default_us, {1}.fields, {0}.runner_up_us, {0}.predicted", selection, runner_up);
 }
 
 const char* table_of(TuningRecord::Kind kind) {

@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "db/store/field_text.h"
 #include "db/store/fields.h"
 #include "generator/families/family.h"
 #include "generator/text/text.h"
@@ -80,18 +81,23 @@ double RowReader::real_or(const char* name, double if_null, const RealRange& ran
     return if_null;
 }
 
-std::string RowReader::text(const char* name, std::size_t limit, std::size_t least) {
+std::string_view RowReader::bytes(const char* name, std::size_t limit) {
     const auto column = row_.getColumn(column_++);
     if (!column.isText()) {
         blame(name, "is no text");
         return {};
     }
     // The length is checked first: a text may be as long as the file.
-    if (static_cast<std::size_t>(column.getBytes()) > limit) {
+    const auto size = static_cast<std::size_t>(column.getBytes());
+    if (size > limit) {
         blame(name, "is longer than it may be");
         return {};
     }
-    const std::string value = column.getString();
+    return {column.getText(), size};
+}
+
+std::string RowReader::text(const char* name, std::size_t limit, std::size_t least) {
+    const std::string_view value = bytes(name, limit);
     std::string line = one_line(value, limit);
     if (line != value) blame(name, "holds control characters, or bytes that are no text");
     if (line.size() < least) blame(name, "is empty");
@@ -106,25 +112,24 @@ std::string RowReader::origin() {
 }
 
 void RowReader::problem(GemmProblem& problem) {
-    for (const auto& field : problem_fields()) field.set(problem, integer(field.name, field.range.least, field.range.most));
+    check(read_field_text(bytes("problem", kFieldsLimit), problem));
     problem.compute = default_compute(problem.type_a);
     check(why_inconsistent(problem));
 }
 
 void RowReader::compute(GemmProblem& problem) {
-    const auto& field = compute_field();
+    const ProblemField& field = compute_field();
     field.set(problem, integer(field.name, field.range.least, field.range.most));
 }
 
 void RowReader::config(KernelConfig& config) {
-    for (const Parameter& parameter : kParameters)
-        config.*parameter.member = static_cast<int>(integer(parameter.name, least_value(parameter), most_value(parameter)));
+    check(read_field_text(bytes("config", kFieldsLimit), config));
     if (const auto misused = find_misused_field(config)) check(misused->why);
 }
 
 std::optional<KernelConfig> RowReader::config_if_any() {
     if (row_.getColumn(column_).isNull()) {
-        column_ += kParameterCount;
+        ++column_;
         return std::nullopt;
     }
     KernelConfig read;
@@ -132,28 +137,12 @@ std::optional<KernelConfig> RowReader::config_if_any() {
     return read;
 }
 
-std::string problem_columns(const std::string& alias) {
-    std::string columns;
-    for (const auto& field : problem_fields()) columns += fmt::format("{}{}.{}", columns.empty() ? "" : ", ", alias, field.name);
-    return columns;
-}
-
-std::string config_columns(const std::string& alias) {
-    std::string columns;
-    for (const auto& parameter : kParameters) columns += fmt::format("{}{}.{}", columns.empty() ? "" : ", ", alias, parameter.name);
-    return columns;
-}
-
 std::vector<NamedCell> cells_of(const GemmProblem& problem) {
-    std::vector<NamedCell> cells;
-    for (const auto& field : problem_fields()) cells.emplace_back(field.name, std::int64_t{field.get(problem)});
-    return cells;
+    return {{"fields", field_text(problem)}};
 }
 
 std::vector<NamedCell> cells_of(const KernelConfig& config) {
-    std::vector<NamedCell> cells;
-    for (const auto& parameter : kParameters) cells.emplace_back(parameter.name, std::int64_t{config.*parameter.member});
-    return cells;
+    return {{"fields", field_text(config)}};
 }
 
 std::vector<NamedCell> cells_of(const MeasurementPolicy& policy) {

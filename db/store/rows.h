@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,7 +33,7 @@ public:
     void problem(GemmProblem& problem);
     void compute(GemmProblem& problem);
     void config(KernelConfig& config);
-    // Returns nothing where the config's columns are NULL.
+    // Returns nothing where the config's column is NULL.
     std::optional<KernelConfig> config_if_any();
 
     // A reason why values that were read do not belong together is a fault; an empty one is none.
@@ -43,15 +44,13 @@ public:
 
 private:
     void blame(const char* name, const std::string& what);
+    // The next column's bytes, as long as the row is there; nothing, and a fault, where it is no text of at most `limit` bytes.
+    std::string_view bytes(const char* name, std::size_t limit);
 
     SQLite::Statement& row_;
     int column_ = 0;
     std::string fault_;
 };
-
-// The columns "p.m, p.n, …" of problem_fields(), and those of kParameters.
-std::string problem_columns(const std::string& alias);
-std::string config_columns(const std::string& alias);
 
 // A column's name and value, for a condition or an insertion.
 struct NamedCell {

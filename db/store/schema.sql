@@ -1,16 +1,13 @@
 -- The tuning database: every measurement of every candidate, and the decisions made from them.
 -- It holds numbers, names and one-line reasons only: no source text, no compiled code, no paths, no options.
--- A change here is a new version: raise TuningDatabase::kVersion and add migrate_to_<version>.sql, which brings an older file
--- to the same tables. Views stand in views.sql; they are dropped and made anew by every migration.
+-- Problems and configs are JSON text, {"family":"simt","block_m":64}: the fields that differ from neutral, in the order of the program's
+-- table of fields, without blanks, so that equal ones have equal texts. A field that is added there changes no table and no row; the
+-- views problem_fields and config_fields have a column for each.
+-- A change here is a new version: raise TuningDatabase::kVersion, and add a step to migration.cpp where a column's values change, too.
+-- Views stand in views.sql; every migration makes them anew.
 
 -- Names of the enumerators. The program fills them in, and adds what a newer program knows, so a new enumerator needs no new version.
-CREATE TABLE element_type (value INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
 CREATE TABLE compute_mode (value INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
-CREATE TABLE bias_axis (value INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
-CREATE TABLE activation (value INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
-CREATE TABLE epilogue (value INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
-CREATE TABLE family (value INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
-CREATE TABLE boundary (value INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
 CREATE TABLE outcome (value INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
 
 CREATE TABLE device (
@@ -32,81 +29,20 @@ CREATE TABLE environment (
   UNIQUE (device_id, memory_bytes, power_limit, driver_version, nvrtc_version)
 ) STRICT;
 
--- What is asked, always row-major: op(A) is m x k, op(B) is k x n, C is m x n. A gate takes op(B) of 2 n columns (swiglu = 7), or op(A)
--- of 2 m rows (swiglu_rows = 8). The compute mode is not here: measurements
--- serve every mode, and only a selection is made for one.
+-- What is asked, always row-major: op(A) is m x k, op(B) is k x n, C is m x n. A gate takes op(B) of 2 n columns (swiglu), or op(A) of
+-- 2 m rows (swiglu_rows). The compute mode is not here: measurements serve every mode, and only a selection is made for one.
 CREATE TABLE problem (
-  id        INTEGER PRIMARY KEY,
-  m         INTEGER NOT NULL CHECK (m >= 0),
-  n         INTEGER NOT NULL CHECK (n >= 0),
-  k         INTEGER NOT NULL CHECK (k >= 0),
-  batch     INTEGER NOT NULL CHECK (batch >= 0),
-  type_a    INTEGER NOT NULL REFERENCES element_type (value),
-  type_b    INTEGER NOT NULL REFERENCES element_type (value),
-  type_c    INTEGER NOT NULL REFERENCES element_type (value),
-  op_a      INTEGER NOT NULL CHECK (op_a IN (0, 1)), -- 1: transposed
-  op_b      INTEGER NOT NULL CHECK (op_b IN (0, 1)),
-  lda       INTEGER NOT NULL CHECK (lda >= 0), -- leading dimensions and strides count elements
-  ldb       INTEGER NOT NULL CHECK (ldb >= 0),
-  ldc       INTEGER NOT NULL CHECK (ldc >= 0),
-  stride_a  INTEGER NOT NULL CHECK (stride_a >= 0), -- between matrices of a batch; 0 where batch is 1
-  stride_b  INTEGER NOT NULL CHECK (stride_b >= 0),
-  stride_c  INTEGER NOT NULL CHECK (stride_c >= 0),
-  alignment INTEGER NOT NULL CHECK (alignment BETWEEN 1 AND 1048576 AND alignment & (alignment - 1) = 0), -- bytes that every pointer is a multiple of
-  reads_c   INTEGER NOT NULL CHECK (reads_c IN (0, 1)), -- 1: beta may differ from 0
-  bias       INTEGER NOT NULL REFERENCES bias_axis (value), -- along C's columns or rows
-  activation INTEGER NOT NULL REFERENCES activation (value),
-  residual   INTEGER NOT NULL CHECK (residual IN (0, 1)),
-  epilogue   INTEGER NOT NULL REFERENCES epilogue (value), -- what the three amount to
-  type_bias  INTEGER NOT NULL REFERENCES element_type (value), -- f32 where there is no bias
-  ldr        INTEGER NOT NULL CHECK (ldr >= 0), -- of the residual; 0 where there is none
-  stride_r   INTEGER NOT NULL CHECK (stride_r >= 0),
-  CHECK (lda >= iif(op_a, m, k) AND ldb >= iif(op_b, k, n) AND ldc >= n),
-  CHECK (batch > 1 OR (stride_a = 0 AND stride_b = 0 AND stride_c = 0 AND stride_r = 0)),
-  CHECK (residual = 0 AND ldr = 0 AND stride_r = 0 OR residual = 1 AND ldr >= n),
-  CHECK (bias <> 0 OR type_bias = 0)
+  id     INTEGER PRIMARY KEY,
+  fields TEXT NOT NULL CHECK (length(fields) <= 10000 AND fields GLOB '{*}') -- those of kProblemFields, as said above
 ) STRICT;
-CREATE UNIQUE INDEX problem_identity ON problem (
-  m, n, k, batch, type_a, type_b, type_c, op_a, op_b, lda, ldb, ldc, stride_a, stride_b, stride_c, alignment, reads_c, bias,
-  activation, residual, epilogue, type_bias, ldr, stride_r);
+CREATE UNIQUE INDEX problem_identity ON problem (fields);
 
--- How it is done. One column a row of kParameters, under its name; `tmm-db candidates` and the views spell a config in words.
+-- How it is done. `tmm-db candidates` and the views spell a config in words.
 CREATE TABLE config (
-  id           INTEGER PRIMARY KEY,
-  family       INTEGER NOT NULL REFERENCES family (value),
-  block_m      INTEGER NOT NULL CHECK (block_m BETWEEN 0 AND 32768),
-  block_n      INTEGER NOT NULL CHECK (block_n BETWEEN 0 AND 32768),
-  block_k      INTEGER NOT NULL CHECK (block_k BETWEEN 0 AND 32768),
-  thread_m     INTEGER NOT NULL CHECK (thread_m BETWEEN 0 AND 32768),
-  thread_n     INTEGER NOT NULL CHECK (thread_n BETWEEN 0 AND 32768),
-  stages       INTEGER NOT NULL CHECK (stages BETWEEN 0 AND 32768),
-  async_copy   INTEGER NOT NULL CHECK (async_copy BETWEEN 0 AND 32768),
-  vector_width INTEGER NOT NULL CHECK (vector_width BETWEEN 0 AND 32768),
-  boundary     INTEGER NOT NULL REFERENCES boundary (value),
-  split_k      INTEGER NOT NULL CHECK (split_k BETWEEN 0 AND 32768),
-  raster       INTEGER NOT NULL CHECK (raster BETWEEN 0 AND 32768),
-  min_blocks   INTEGER NOT NULL CHECK (min_blocks BETWEEN 0 AND 32768),
-  swap_ab      INTEGER NOT NULL CHECK (swap_ab BETWEEN 0 AND 32768),
-  pack_ab      INTEGER NOT NULL CHECK (pack_ab BETWEEN 0 AND 32768),
-  cluster      INTEGER NOT NULL CHECK (cluster BETWEEN 0 AND 32768),
-  along_k      INTEGER NOT NULL CHECK (along_k BETWEEN 0 AND 32768),
-  trim         INTEGER NOT NULL CHECK (trim BETWEEN 0 AND 32768),
-  warps_m      INTEGER NOT NULL DEFAULT 1 CHECK (warps_m BETWEEN 0 AND 32768),
-  warps_n      INTEGER NOT NULL DEFAULT 1 CHECK (warps_n BETWEEN 0 AND 32768),
-  multicast_a  INTEGER NOT NULL DEFAULT 1 CHECK (multicast_a BETWEEN 0 AND 32768),
-  multicast_b  INTEGER NOT NULL DEFAULT 1 CHECK (multicast_b BETWEEN 0 AND 32768),
-  planes       INTEGER NOT NULL DEFAULT 1 CHECK (planes BETWEEN 0 AND 32768),
-  promote_k    INTEGER NOT NULL DEFAULT 0 CHECK (promote_k BETWEEN 0 AND 32768),
-  ping_pong    INTEGER NOT NULL DEFAULT 0 CHECK (ping_pong BETWEEN 0 AND 32768),
-  overlap      INTEGER NOT NULL DEFAULT 0 CHECK (overlap BETWEEN 0 AND 32768),
-  fma_order    INTEGER NOT NULL DEFAULT 0 CHECK (fma_order BETWEEN 0 AND 32768),
-  stream_k     INTEGER NOT NULL DEFAULT 0 CHECK (stream_k BETWEEN 0 AND 32768),
-  slice_k      INTEGER NOT NULL DEFAULT 1 CHECK (slice_k BETWEEN 0 AND 32768)
+  id     INTEGER PRIMARY KEY,
+  fields TEXT NOT NULL CHECK (length(fields) <= 10000 AND fields GLOB '{*}') -- those of kParameters
 ) STRICT;
-CREATE UNIQUE INDEX config_identity ON config (
-  family, block_m, block_n, block_k, thread_m, thread_n, stages, async_copy, vector_width, boundary, split_k, raster,
-  min_blocks, swap_ab, pack_ab, cluster, along_k, trim, warps_m, warps_n, multicast_a, multicast_b, planes,
-  promote_k, ping_pong, overlap, fma_order, stream_k, slice_k);
+CREATE UNIQUE INDEX config_identity ON config (fields);
 
 -- How times were taken. Winners come from the default policy: cold_l2 = 1, graph = 1, data = 'normal'.
 CREATE TABLE policy (

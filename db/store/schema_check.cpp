@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "db/store/fields.h"
-#include "db/store/tuning_database.h"
 
 namespace tmm {
 namespace {
@@ -75,7 +74,7 @@ std::string why_computes(SQLite::Database& database, const SchemaObject& table) 
 const std::string& current_selection_view() {
     static const auto* sql = [] {
         constexpr std::string_view kCreate = "CREATE VIEW current_selection AS";
-        const std::string views = embedded_schema(TuningDatabase::kVersion).views;
+        const std::string views = embedded_schema().views;
         const auto begin = views.find(kCreate);
         return new std::string("CREATE TEMP VIEW current_selection AS" +
                                views.substr(begin + kCreate.size(), views.find(';', begin) - begin - kCreate.size()));
@@ -131,7 +130,7 @@ std::vector<SchemaObject> schema_objects(const SchemaDefinition& schema) {
 }
 
 const std::vector<SchemaObject>& todays_objects() {
-    static const auto* objects = new auto(schema_objects(embedded_schema(TuningDatabase::kVersion)));
+    static const auto* objects = new auto(schema_objects(embedded_schema()));
     return *objects;
 }
 
@@ -159,7 +158,9 @@ std::string why_tables_differ(SQLite::Database& database) {
 std::vector<std::string> schema_differences(SQLite::Database& database) {
     std::vector<std::string> differences;
     const auto objects = schema_objects(database);
-    const auto& own = todays_objects();
+    SchemaDefinition schema = embedded_schema();
+    schema.views = views_as_in(database);
+    const auto own = schema_objects(schema);
     for (const SchemaObject& theirs : objects) {
         const SchemaObject* ours = find(own, theirs);
         if (!ours)

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "db/store/migrations/migrations.h"
+#include "db/store/migration.h"
 
 namespace tmm {
 
@@ -34,6 +34,8 @@ struct SchemaObject {
     std::string table;
     // The statement without comments and with single blanks, so that only what SQLite makes of it counts.
     std::string sql;
+
+    friend bool operator==(const SchemaObject&, const SchemaObject&) = default;
 };
 std::vector<SchemaObject> schema_objects(SQLite::Database& database);
 // Tells whether the file holds nothing yet.

@@ -4,7 +4,10 @@
 #include <SQLiteCpp/Transaction.h>
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <stdexcept>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "base/error.h"
@@ -15,6 +18,22 @@
 #include "generator/text/text.h"
 
 namespace tmm {
+namespace {
+
+// Sorts a user's before those that ship and these before raced ones, then by device, type and size.
+void sort_for_reading(std::vector<WinnerRow>& winners) {
+    const auto key = [](const WinnerRow& x) {
+        const GemmProblem& p = x.problem;
+        const double size = static_cast<double>(rows_of_c(p)) * static_cast<double>(columns_of_c(p)) * static_cast<double>(p.k) *
+                            static_cast<double>(p.batch);
+        return std::make_tuple(x.origin != "user", x.origin != "shipped", std::string_view(x.device), p.type_a, size, rows_of_c(p),
+                               columns_of_c(p), p.k);
+    };
+    std::stable_sort(winners.begin(), winners.end(), [&](const WinnerRow& x, const WinnerRow& y) { return key(x) < key(y); });
+}
+
+}  // namespace
+
 const Environment& TuningDatabase::Impl::known_environment() const {
     if (!environment) throw std::logic_error("TuningDatabase: set_environment() comes first");
     return *environment;
@@ -83,12 +102,13 @@ std::vector<MeasuredCandidate> TuningDatabase::measurements(const GemmProblem& p
         if (!device_id || !problem_id || !policy_id) return candidates;
         SQLite::Statement rows(
             impl_->database,
-            fmt::format("SELECT {}, x.measured_at, {} FROM (SELECT measurement.*, row_number() OVER (PARTITION BY config_id, kernel_hash "
-                        "ORDER BY measurement.id DESC) AS place "
-                        "FROM measurement JOIN environment ON environment.id = environment_id "
-                        "WHERE problem_id = ? AND policy_id = ? AND device_id = ?) AS x "
-                        "JOIN config AS g ON g.id = x.config_id WHERE x.place = 1 ORDER BY x.id DESC",
-                        config_columns("g"), measurement_columns("x")));
+            fmt::format(
+                "SELECT g.fields, x.measured_at, {} FROM (SELECT measurement.*, row_number() OVER (PARTITION BY config_id, kernel_hash "
+                "ORDER BY measurement.id DESC) AS place "
+                "FROM measurement JOIN environment ON environment.id = environment_id "
+                "WHERE problem_id = ? AND policy_id = ? AND device_id = ?) AS x "
+                "JOIN config AS g ON g.id = x.config_id WHERE x.place = 1 ORDER BY x.id DESC",
+                measurement_columns("x")));
         rows.bind(1, *problem_id);
         rows.bind(2, *policy_id);
         rows.bind(3, *device_id);
@@ -158,12 +178,10 @@ std::vector<UnfinishedRun> TuningDatabase::unfinished_runs() {
         std::vector<UnfinishedRun> runs;
         const auto device_id = impl_->ids.find_device(environment.device);
         if (!device_id) return runs;
-        SQLite::Statement rows(
-            impl_->database,
-            fmt::format("SELECT {}, i.compute, {}, i.kernel_name, i.attempts, i.boot_id, i.process, i.started "
-                        "FROM in_flight AS i JOIN problem AS p ON p.id = i.problem_id JOIN config AS g ON g.id = i.config_id "
-                        "WHERE i.device_id = ? ORDER BY i.rowid",
-                        problem_columns("p"), config_columns("g")));
+        SQLite::Statement rows(impl_->database,
+                               "SELECT p.fields, i.compute, g.fields, i.kernel_name, i.attempts, i.boot_id, i.process, i.started "
+                               "FROM in_flight AS i JOIN problem AS p ON p.id = i.problem_id JOIN config AS g ON g.id = i.config_id "
+                               "WHERE i.device_id = ? ORDER BY i.rowid");
         rows.bind(1, *device_id);
         const auto self = this_process();
         while (rows.executeStep()) {
@@ -223,12 +241,12 @@ std::optional<TuningDatabase::Decision> TuningDatabase::decision(const GemmProbl
         if (!device_id || !problem_id || !policy_id) return {};
         SQLite::Statement rows(
             impl_->database,
-            fmt::format("SELECT {}, s.median_us, s.candidates, s.reason, s.search_hash, s.origin, e.driver_version, e.nvrtc_version, "
+            fmt::format("SELECT g.fields, s.median_us, s.candidates, s.reason, s.search_hash, s.origin, e.driver_version, e.nvrtc_version, "
                         "s.decided_at, {} "
                         "FROM temp.current_selection AS s JOIN environment AS e ON e.id = s.environment_id "
                         "JOIN config AS g ON g.id = s.config_id LEFT JOIN config AS r ON r.id = s.runner_up_config_id "
                         "WHERE s.device_id = ? AND s.problem_id = ? AND s.policy_id = ? AND s.compute = ?",
-                        config_columns("g"), run_off_columns("s", "r")));
+                        run_off_columns("s", "r")));
         rows.bind(1, *device_id);
         rows.bind(2, *problem_id);
         rows.bind(3, *policy_id);
@@ -273,17 +291,14 @@ std::vector<WinnerRow> TuningDatabase::winners() {
         impl_->refuse_repeated("selection");
         SQLite::Statement rows(
             impl_->database,
-            fmt::format("SELECT {}, s.compute, {}, d.name, d.compute_capability, d.sm_count, s.median_us, "
-                        "(SELECT x.error_ratio FROM measurement AS x JOIN environment AS ex ON ex.id = x.environment_id "
-                        "WHERE x.problem_id = s.problem_id AND x.policy_id = s.policy_id AND x.config_id = s.config_id "
-                        "AND ex.device_id = s.device_id ORDER BY x.id DESC LIMIT 1), s.reason, s.origin, s.default_us, "
-                        "s.predicted, s.runner_up_us "
-                        "FROM temp.current_selection AS s JOIN problem AS p ON p.id = s.problem_id JOIN config AS g ON g.id = s.config_id "
-                        "JOIN device AS d ON d.id = s.device_id JOIN policy AS l ON l.id = s.policy_id "
-                        "WHERE l.cold_l2 = 1 AND l.graph = 1 AND l.data = 'normal' "
-                        "ORDER BY s.origin = 'user' DESC, s.origin = 'shipped' DESC, d.name, p.type_a, p.m * 1.0 * p.n * p.k * p.batch, "
-                        "p.m, p.n, p.k, s.id",
-                        problem_columns("p"), config_columns("g")));
+            "SELECT p.fields, s.compute, g.fields, d.name, d.compute_capability, d.sm_count, s.median_us, "
+            "(SELECT x.error_ratio FROM measurement AS x JOIN environment AS ex ON ex.id = x.environment_id "
+            "WHERE x.problem_id = s.problem_id AND x.policy_id = s.policy_id AND x.config_id = s.config_id "
+            "AND ex.device_id = s.device_id ORDER BY x.id DESC LIMIT 1), s.reason, s.origin, s.default_us, s.predicted, "
+            "s.runner_up_us "
+            "FROM temp.current_selection AS s JOIN problem AS p ON p.id = s.problem_id JOIN config AS g ON g.id = s.config_id "
+            "JOIN device AS d ON d.id = s.device_id JOIN policy AS l ON l.id = s.policy_id "
+            "WHERE l.cold_l2 = 1 AND l.graph = 1 AND l.data = 'normal' ORDER BY s.id");
         std::vector<WinnerRow> winners;
         int skipped = 0;
         std::string fault;
@@ -313,6 +328,7 @@ std::vector<WinnerRow> TuningDatabase::winners() {
         if (skipped)
             log_line(fmt::format("{}: {} winner{} left out ({}); 'tmm-db verify' names {}", impl_->file.string(), skipped,
                                  skipped == 1 ? "" : "s", fault, skipped == 1 ? "it" : "them"));
+        sort_for_reading(winners);
         return winners;
     });
 }

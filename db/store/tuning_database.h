@@ -97,7 +97,7 @@ struct RatesRecord;   // db/store/records.h
 // (database) that says why and what to do: missing directory, locked, damaged, foreign file, newer version.
 class TuningDatabase {
 public:
-    static constexpr int kVersion = 13;
+    static constexpr int kVersion = 14;
     // Both that write bring a file of an older version up to date. With read_only the file stays as it is, byte for byte.
     enum class Mode { read_write_create, read_write, read_only };
 

@@ -452,15 +452,15 @@ TEST_CASE("rows with values out of range are left out, and verify() names them")
     std::vector<std::string> log;
     set_log_sink([&](const std::string& line) { log.push_back(line); });
     const char* plants[] = {
-        "UPDATE config SET family = 77 WHERE block_m = 32",
-        "UPDATE config SET block_k = -3 WHERE block_m = 32",
-        "UPDATE config SET boundary = 9 WHERE block_m = 32",
-        "UPDATE config SET split_k = 4611686018427387904 WHERE block_m = 32",
-        "UPDATE problem SET lda = 3 WHERE m = 65",
-        "UPDATE problem SET type_a = 1000 WHERE m = 65",
-        "UPDATE problem SET m = -1 WHERE m = 65",
-        "UPDATE problem SET alignment = 24 WHERE m = 65",
-        "UPDATE selection SET reason = char(27) || '[2J' WHERE config_id = (SELECT id FROM config WHERE block_m = 32)",
+        "UPDATE config SET fields = json_set(fields, '$.family', 77) WHERE id = 2",
+        "UPDATE config SET fields = json_set(fields, '$.block_k', -3) WHERE id = 2",
+        "UPDATE config SET fields = json_set(fields, '$.boundary', 'open') WHERE id = 2",
+        "UPDATE config SET fields = json_set(fields, '$.split_k', 4611686018427387904) WHERE id = 2",
+        "UPDATE problem SET fields = json_set(fields, '$.lda', 3) WHERE id = 2",
+        "UPDATE problem SET fields = json_insert(fields, '$.type_a', 1000) WHERE id = 2",
+        "UPDATE problem SET fields = json_set(fields, '$.m', -1) WHERE id = 2",
+        "UPDATE problem SET fields = json_insert(fields, '$.alignment', 24) WHERE id = 2",
+        "UPDATE selection SET reason = char(27) || '[2J' WHERE config_id = 2",
     };
     for (const char* plant : plants) {
         CAPTURE(plant);

@@ -90,9 +90,9 @@ std::string joined(const std::vector<std::string>& lines) {
 }
 
 const char* const kTables[] = {"selection", "measurement", "problem", "config",       "device",       "environment",
-                               "policy",    "in_flight",   "family",  "compute_mode", "machine_rates"};
+                               "policy",    "in_flight",   "outcome", "compute_mode", "machine_rates"};
 const char* const kIndices[] = {"problem_identity",     "config_identity",           "measurement_by_problem",
-                                "selection_by_problem", "sqlite_autoindex_device_1", "sqlite_autoindex_family_1"};
+                                "selection_by_problem", "sqlite_autoindex_device_1", "sqlite_autoindex_outcome_1"};
 
 }  // namespace
 
@@ -243,7 +243,7 @@ TEST_CASE("texts of any length cost their row at most, and are not read") {
          {Text{"device", "name", true}, Text{"selection", "reason", true}, Text{"selection", "search_hash", false},
           Text{"selection", "origin", true}, Text{"measurement", "detail", false}, Text{"measurement", "kernel_name", false},
           Text{"measurement", "kernel_hash", false}, Text{"policy", "data", true}, Text{"in_flight", "kernel_name", false},
-          Text{"in_flight", "boot_id", false}, Text{"family", "name", false}, Text{"outcome", "name", false}}) {
+          Text{"in_flight", "boot_id", false}, Text{"outcome", "name", false}, Text{"compute_mode", "name", false}}) {
         for (const int length : {10'000, 20'000'000}) {
             CAPTURE(fmt::format("{} bytes of {}.{}", length, table, column));
             const TemporaryDirectory directory;

@@ -84,14 +84,17 @@ TEST_CASE("triggers and a stranger's views, tables and indices are not run, and 
                   "'' AS search_hash, 'user' AS origin, 0 AS decided_at",
                   "view 'current_selection'"},
           Planted{"DROP VIEW winner; CREATE VIEW winner AS SELECT load_extension('x')", "view 'winner'"},
-          Planted{"DROP VIEW winner", "view 'winner'"},
+          Planted{"DROP VIEW winner", "view 'winner'"}, Planted{"DROP VIEW IF EXISTS config_fields", "view 'config_fields'"},
+          Planted{"DROP VIEW IF EXISTS problem_fields; CREATE VIEW problem_fields AS SELECT 1 AS id", "view 'problem_fields'"},
+          Planted{"DROP VIEW IF EXISTS config_fields; CREATE VIEW config_fields AS SELECT 1 AS id, '$.family' AS family",
+                  "view 'config_fields'"},
           Planted{"CREATE VIEW mine AS WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT * FROM r", "view 'mine'"},
           Planted{"CREATE TABLE notes (text TEXT)", "table 'notes'"},
           Planted{"CREATE TABLE endless (x, y AS (zeroblob(x)) STORED)", "table 'endless'"},
           Planted{"CREATE VIRTUAL TABLE words USING fts5(x)", "table 'words'"},
           Planted{"CREATE INDEX mine ON measurement (median_us)", "index 'mine' on 'measurement'"},
           Planted{"DROP INDEX problem_identity", "index 'problem_identity' on 'problem'"},
-          Planted{"UPDATE family SET name = 'mine' WHERE value = 1", "family 1: is called 'mine'"}}) {
+          Planted{"UPDATE outcome SET name = 'mine' WHERE value = 1", "outcome 1: is called 'mine'"}}) {
         CAPTURE(std::string(sql));
         const TemporaryDirectory directory;
         const auto file = directory / "tmm.db";

@@ -49,12 +49,15 @@ struct Damage {
 };
 
 constexpr Damage kDamages[] = {
-    {"UPDATE config SET slice_k = 77 WHERE block_m = 8", "2 measurements and 2 decisions left out (slice_k is 77, outside 1 … 64)", 4, 0},
+    {"UPDATE config SET fields = json_set(fields, '$.slice_k', 77) WHERE fields LIKE '%block_m_:8,%'",
+     "2 measurements and 2 decisions left out (slice_k is 77, outside 1 … 64)", 4, 0},
     {"UPDATE measurement SET median_us = -4 WHERE id = 1", "1 measurement left out (median_us is", 5, 2},
-    {"UPDATE config SET family = 50 WHERE block_m = 32", "2 measurements and 2 decisions left out (family is 50, outside 0", 4, 0},
+    {"UPDATE config SET fields = json_set(fields, '$.family', 50) WHERE fields LIKE '%block_m_:32,%'",
+     "2 measurements and 2 decisions left out (family is 50, none of its names", 4, 0},
     {"UPDATE selection SET candidates = -1 WHERE id = 2", "1 decision left out (candidates is -1, outside 0", 6, 1},
     {"UPDATE measurement SET config_id = 99 WHERE id > 4", "2 measurements left out (it refers to a row that is missing)", 4, 2},
-    {"DELETE FROM problem WHERE m = 96", "3 measurements and 1 decision left out (it refers to a row that is missing)", 3, 1},
+    {"DELETE FROM problem WHERE fields LIKE '%m_:96,%'", "3 measurements and 1 decision left out (it refers to a row that is missing)", 3,
+     1},
     {"DELETE FROM policy", "6 measurements and 2 decisions left out (it refers to a row that is missing)", 0, 0},
 };
 
@@ -126,7 +129,7 @@ TEST_CASE("who shows rows says that some are left out") {
     const TemporaryDirectory directory;
     const fs::path folder = directory / "";
     fill(folder / "part.db");
-    damage(folder / "part.db", "UPDATE config SET slice_k = 77 WHERE block_m = 16");
+    damage(folder / "part.db", "UPDATE config SET fields = json_set(fields, '$.slice_k', 77) WHERE fields LIKE '%block_m_:16,%'");
     for (const char* words : {"show 64x64x64", "candidates 64x64x64", "report --html /dev/null"}) {
         CAPTURE(std::string(words));
         const CommandResult result = tool(folder, words);

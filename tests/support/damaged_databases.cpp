@@ -168,8 +168,7 @@ constexpr const char* kTexts[] = {"''",
 // Values that a config's fields may have.
 constexpr const char* kConfigValues[] = {"0", "1", "2", "3", "4", "8", "16", "32"};
 constexpr const char* kRowTables[] = {"device", "environment", "problem", "config", "policy", "measurement", "selection", "in_flight"};
-constexpr const char* kNameTables[] = {"element_type", "compute_mode", "bias_axis", "activation",
-                                       "epilogue",     "family",       "boundary",  "outcome"};
+constexpr const char* kNameTables[] = {"compute_mode", "outcome"};
 
 std::vector<std::pair<std::string, std::string>> columns_of(SQLite::Database& raw, const std::string& table) {
     std::vector<std::pair<std::string, std::string>> columns;
@@ -184,6 +183,26 @@ std::string value_for(Dice& dice, const std::string& table, const std::string& t
     if (type == "REAL" && dice.one_in(2)) return dice.of(kReals);
     if (dice.one_in(20)) return "NULL";
     return table == "config" && !dice.one_in(3) ? dice.of(kConfigValues) : dice.of(kNumbers);
+}
+
+// A value or a name for one field of a config or problem; some are put where tmm would not write them, or are no field.
+std::string fields_for(Dice& dice, const std::string& table) {
+    std::vector<std::string> names = {"", "mine"};
+    if (table == "config")
+        for (const Parameter& parameter : kParameters) names.emplace_back(parameter.name);
+    else
+        for (const ProblemField& field : problem_fields()) names.emplace_back(field.name);
+    constexpr const char* kOthers[] = {"NULL",    "1.5",   "json('[[1]]')", "json('{}')", "json('true')",
+                                       "'wgmma'", "'f16'", "'hardware'",    "'t'"};
+    const std::string value = dice.one_in(4) ? dice.of(kOthers) : dice.one_in(8) ? dice.of(kTexts) : value_for(dice, table, "INTEGER");
+    const std::string path = fmt::format("'$.{}'", dice.of(names));
+    switch (dice.below(8)) {
+        case 0: return fmt::format("json_remove(fields, {})", path);
+        case 1: return fmt::format("substr(fields, 1, {})", dice.below(60));
+        case 2: return fmt::format("fields || {}", dice.of(kTexts));
+        case 3: return fmt::format("json_array(json_set(fields, {}, {}))", path, value);
+        default: return fmt::format("json_set(fields, {}, {})", path, value);
+    }
 }
 
 std::string row_statement(Dice& dice, SQLite::Database& raw) {
@@ -205,6 +224,8 @@ std::string row_statement(Dice& dice, SQLite::Database& raw) {
     const auto columns = columns_of(raw, table);
     // Files of older versions lack some of the tables.
     if (columns.empty()) return "SELECT 1";
+    if (columns.back().first == "fields" && !dice.one_in(4))
+        return fmt::format("UPDATE {} SET fields = {}{}", table, fields_for(dice, table), dice.one_in(2) ? "" : " WHERE " + some_row);
     for (std::size_t count = 1 + (dice.one_in(3) ? dice.below(4) : 0); count > 0; --count) {
         const auto& [name, type] = dice.of(columns);
         if (assignments.find(name + " =") == std::string::npos)
@@ -231,7 +252,7 @@ std::string schema_statement(Dice& dice) {
     constexpr const char* kViews[] = {"problem_text", "config_text", "candidate", "current_selection", "winner"};
     constexpr const char* kObjects[] = {
         "problem_identity", "config_identity", "selection_by_problem", "measurement", "selection", "config", "problem", "winner",
-        "device",           "family"};
+        "device",           "outcome"};
     const char* const view = dice.of(kViews);
     const char* const object = dice.of(kObjects);
     switch (dice.below(24)) {

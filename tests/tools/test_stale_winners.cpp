@@ -175,7 +175,7 @@ TEST_CASE("what stale lists is what tmm-tune measures again") {
     CHECK(stale(devices(file, "")[0]).empty());
     CHECK(tune().find("nothing to measure") != std::string::npos);
     SQLite::Database(file, SQLite::OPEN_READWRITE)
-        .exec("UPDATE measurement SET kernel_hash = 'earlier' WHERE problem_id = (SELECT id FROM problem WHERE m = 24)");
+        .exec("UPDATE measurement SET kernel_hash = 'earlier' WHERE problem_id = (SELECT id FROM problem_fields WHERE m = 24)");
     CHECK(stale(devices(file, "")[0]) == Lines{"24x16x16: kernels"});
     // A GPU's driver and NVRTC are none of the emulated device's.
     CHECK(stale(devices(file, "--driver 13.0 --nvrtc 12.9")[0]) == Lines{"24x16x16: kernels"});

@@ -264,19 +264,22 @@ TEST_CASE("after an update of driver, compiler, kernels or candidates the old wi
 
 TEST_CASE("what was fast takes part again, though the search does not offer it any more") {
     constexpr const char* measured =
-        "SELECT count(*) FROM measurement JOIN config ON config.id = config_id "
+        "SELECT count(*) FROM measurement JOIN config_fields AS config ON config.id = config_id "
         "WHERE stages = 3 AND block_m = 8 AND block_n = 8 AND block_k = 128";
     TunerFolder folder("8 8 8 dtype=bf16\n");
     REQUIRE(folder.tune().status == 0);
     // The database now looks as if an earlier tmm had offered that config.
-    folder.query("UPDATE config SET stages = 3 WHERE stages = 1 AND block_m = 8 AND block_n = 8 AND block_k = 128 RETURNING id");
+    folder.query(
+        "UPDATE config SET fields = replace(fields, '\"block_k\":128,', '\"block_k\":128,\"stages\":3,') WHERE id = "
+        "(SELECT id FROM config_fields WHERE stages = 1 AND block_m = 8 AND block_n = 8 AND block_k = 128) RETURNING id");
     REQUIRE(folder.count(measured) == 1);
     // There are also faster configs that can't serve the problem, as those of another compute mode can't.
-    constexpr const char* useless = "SELECT count(*) FROM config WHERE stages = 16";
-    folder.query("UPDATE config SET stages = 16 WHERE stages = 4 RETURNING id");
+    constexpr const char* useless = "SELECT count(*) FROM config_fields WHERE stages = 16";
+    folder.query("UPDATE config SET fields = json_set(fields, '$.stages', 16) WHERE json_extract(fields, '$.stages') = 4 RETURNING id");
     REQUIRE(folder.count(useless) >= 2);
     folder.query(
-        "UPDATE measurement SET median_us = 1e-6, low_us = 1e-6, high_us = 1e-6 WHERE config_id IN (SELECT id FROM config WHERE stages = "
+        "UPDATE measurement SET median_us = 1e-6, low_us = 1e-6, high_us = 1e-6 WHERE config_id IN (SELECT id FROM config_fields WHERE "
+        "stages = "
         "16) RETURNING id");
     folder.query("DELETE FROM selection RETURNING id");
     REQUIRE(folder.tune().status == 0);
@@ -286,18 +289,20 @@ TEST_CASE("what was fast takes part again, though the search does not offer it a
 
 TEST_CASE("a quick search of f16 measures what was fastest with bf16") {
     constexpr const char* measured_for_f16 =
-        "SELECT count(*) FROM measurement JOIN problem ON problem.id = problem_id JOIN config ON config.id = config_id "
-        "WHERE type_a = 1 AND block_m = 4 AND block_n = 8 AND block_k = 128";
+        "SELECT count(*) FROM measurement JOIN problem_fields AS p ON p.id = problem_id JOIN config_fields AS g ON g.id = config_id "
+        "WHERE type_a = 'f16' AND block_m = 4 AND block_n = 8 AND block_k = 128";
     for (const bool known : {false, true}) {
         TunerFolder folder("8 8 8 dtype=bf16\n");
         REQUIRE(folder.tune().status == 0);
         // The database now looks as if that config, which is not predicted to be fast, had been measured.
-        REQUIRE(folder.count("SELECT count(*) FROM config WHERE stages = 1 AND block_m = 8 AND block_n = 8 AND block_k = 128") == 1);
+        REQUIRE(folder.count("SELECT count(*) FROM config_fields WHERE stages = 1 AND block_m = 8 AND block_n = 8 AND block_k = 128") == 1);
         if (known)
-            folder.query("UPDATE config SET block_m = 4 WHERE stages = 1 AND block_m = 8 AND block_n = 8 AND block_k = 128 RETURNING id");
+            folder.query(
+                "UPDATE config SET fields = json_set(fields, '$.block_m', 4) WHERE id = (SELECT id FROM config_fields WHERE stages = 1 AND "
+                "block_m = 8 AND block_n = 8 AND block_k = 128) RETURNING id");
         folder.query(
             "UPDATE measurement SET median_us = 1e-3, low_us = 1e-3, high_us = 1e-3 WHERE config_id IN "
-            "(SELECT id FROM config WHERE block_m = 4 AND block_n = 8 AND block_k = 128) RETURNING id");
+            "(SELECT id FROM config_fields WHERE block_m = 4 AND block_n = 8 AND block_k = 128) RETURNING id");
         folder.set_shapes("8 8 8 dtype=f16\n");
         const Finished finished = folder.tune();
         CAPTURE(finished.err);
@@ -355,10 +360,10 @@ TEST_CASE("16-bit operands are tuned like others, and the database says what the
     CHECK(finished.out.find("2 of 2 problems have a verified winner") != std::string::npos);
     CHECK(folder.count(kMeasured) == folder.count(kPassed));
     CHECK(folder.count("SELECT count(*) FROM measurement WHERE error_ratio > 1 OR error_ratio IS NULL") == 0);
-    CHECK(folder.count("SELECT count(*) FROM problem WHERE type_a = 2 AND type_b = 2 AND type_c = 2") == 1);
-    CHECK(folder.count("SELECT count(*) FROM problem WHERE type_a = 1 AND type_b = 1 AND type_c = 0") == 1);
+    CHECK(folder.count("SELECT count(*) FROM problem_fields WHERE type_a = 'bf16' AND type_b = 'bf16' AND type_c = 'bf16'") == 1);
+    CHECK(folder.count("SELECT count(*) FROM problem_fields WHERE type_a = 'f16' AND type_b = 'f16' AND type_c = 'f32'") == 1);
     // Plain and vectorized kernels both took part.
-    CHECK(folder.count("SELECT count(DISTINCT family) FROM config") > 1);
+    CHECK(folder.count("SELECT count(DISTINCT family) FROM config_fields") > 1);
     CHECK(folder.tune().out.find("nothing to measure: all 2 problems have verified winners") != std::string::npos);
 }
 

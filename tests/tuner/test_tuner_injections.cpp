@@ -86,11 +86,10 @@ constexpr std::size_t kAtOnce = 4;
 // The config's own: others may share its kernel.
 std::string rows_of(const KernelConfig& config) {
     std::string text =
-        "FROM measurement JOIN config ON config.id = config_id JOIN family ON family.value = config.family JOIN outcome ON outcome.value = "
-        "outcome WHERE " +
+        "FROM measurement JOIN config_fields AS config ON config.id = config_id JOIN outcome ON outcome.value = outcome WHERE " +
         in_sql(config);
     for (const Parameter& parameter : kParameters)
-        if (parameter.launch_only) text += fmt::format(" AND config.{} = {}", parameter.name, config.*parameter.member);
+        if (parameter.launch_only) text += " AND " + in_sql(parameter, config);
     return text;
 }
 
@@ -127,7 +126,7 @@ void inject(const char* shape, std::size_t first, std::size_t count) {
     CAPTURE(finished.err);
     CHECK(finished.status == 0);
     for (std::size_t i = 0; i < count; ++i) check_rows(folder, configs[1 + i], faults[first + i]);
-    CHECK(folder.count("SELECT count(*) FROM measurement JOIN config ON config.id = config_id JOIN family ON family.value = config.family "
+    CHECK(folder.count("SELECT count(*) FROM measurement JOIN config_fields AS config ON config.id = config_id "
                        "WHERE outcome <> 0 AND NOT (" +
                        others + ")") == 0);
     CHECK(folder.count("SELECT count(*) FROM selection") == 1);

@@ -44,9 +44,7 @@ void restore_templates(const PlantedFolder& folder) {
 }
 
 int rows_of(const TunerFolder& folder, const KernelConfig& config) {
-    return folder.count(
-        "SELECT count(*) FROM measurement JOIN config ON config.id = config_id JOIN family ON family.value = config.family WHERE " +
-        in_sql(config));
+    return folder.count("SELECT count(*) FROM measurement JOIN config_fields AS config ON config.id = config_id WHERE " + in_sql(config));
 }
 
 }  // namespace
@@ -140,8 +138,7 @@ TEST_CASE("the time that a worker is stopped is not held against its candidate")
     write_text(on, "");
     REQUIRE(folder.tune().status == 0);
     // Nothing else is left to be measured, so that the deadline is six times its floor.
-    const std::string config =
-        folder.query("SELECT config.id FROM config JOIN family ON family.value = config.family WHERE " + in_sql(waiting));
+    const std::string config = folder.query("SELECT id FROM config_fields AS config WHERE " + in_sql(waiting));
     folder.query("DELETE FROM selection");
     folder.query("DELETE FROM measurement WHERE config_id = " + config);
     fs::remove(on);

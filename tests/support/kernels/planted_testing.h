@@ -2,6 +2,7 @@
 #pragma once
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -36,14 +37,12 @@ public:
 
     std::string outcome(const std::string& condition) const {
         return query(
-            "SELECT outcome.name || ': ' || detail FROM measurement JOIN config ON config.id = config_id JOIN family ON family.value = "
-            "config.family JOIN outcome ON outcome.value = outcome WHERE " +
+            "SELECT outcome.name || ': ' || detail FROM measurement JOIN config_fields AS config ON config.id = config_id "
+            "JOIN outcome ON outcome.value = outcome WHERE " +
             condition);
     }
     int wins(const std::string& condition) const {
-        return count(
-            "SELECT count(*) FROM selection JOIN config ON config.id = config_id JOIN family ON family.value = config.family WHERE " +
-            condition);
+        return count("SELECT count(*) FROM selection JOIN config_fields AS config ON config.id = config_id WHERE " + condition);
     }
 };
 
@@ -56,21 +55,29 @@ inline std::string template_of(const KernelConfig& config) {
     return "families/" + std::string(kFamilyNames[config.family]) + "/kernel.cuh";
 }
 
-// A condition that holds for the config's kernel and no other, in the words of a language.
-inline std::string condition(const KernelConfig& config, const char* equals, const char* conjunction, const char* prefix) {
+// Whether the kernel's text depends on the field by itself.
+inline bool is_of_kernel(const Parameter& parameter) {
+    return !parameter.launch_only && parameter.member != &KernelConfig::family;
+}
+// A condition that holds for the config's kernel and no other of its family, in C++.
+inline std::string in_kernel(const KernelConfig& config) {
     std::string text;
-    for (const Parameter& parameter : kParameters) {
-        if (parameter.launch_only || parameter.member == &KernelConfig::family) continue;
-        if (!text.empty()) text += conjunction;
-        text += std::string(prefix) + parameter.name + equals + std::to_string(config.*parameter.member);
-    }
+    for (const Parameter& parameter : kParameters)
+        if (is_of_kernel(parameter))
+            text += fmt::format("{}Kernel::config.{} == {}", text.empty() ? "" : " && ", parameter.name, config.*parameter.member);
     return text;
 }
-inline std::string in_kernel(const KernelConfig& config) {
-    return condition(config, " == ", " && ", "Kernel::config.");
+// The same in SQL, family included: of the view config_fields by the name of config, in which enumerators are names.
+inline std::string in_sql(const Parameter& parameter, const KernelConfig& config) {
+    const int value = config.*parameter.member;
+    return has_name(parameter, value) ? fmt::format("config.{} = '{}'", parameter.name, parameter.value_names[value])
+                                      : fmt::format("config.{} = {}", parameter.name, value);
 }
 inline std::string in_sql(const KernelConfig& config) {
-    return condition(config, " = ", " AND ", "config.") + " AND config.family = " + std::to_string(config.family);
+    std::string text;
+    for (const Parameter& parameter : kParameters)
+        if (!parameter.launch_only) text += (text.empty() ? "" : " AND ") + in_sql(parameter, config);
+    return text;
 }
 
 // Candidates of the folder's only shape whose kernels differ, and which do not split K; the default config leads.

@@ -1,2 +1,0 @@
--- Version 11: the views know that a gate's product has two columns for each of C. Tables are as they were, and every migration makes the
--- views anew.

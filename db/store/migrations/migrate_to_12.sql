@@ -1,2 +1,0 @@
--- Version 12: the views know that a gate of rows has two rows of its product for each of C. Tables are as they were, and every migration
--- makes the views anew.

@@ -1,1 +1,0 @@
--- Version 13: decisions of origin raced. Rows stay as they are, and every migration makes tables and views anew.

@@ -1,8 +1,0 @@
--- Version 3: the fields of floats multiplied as 16-bit planes.
-ALTER TABLE config ADD COLUMN planes INTEGER NOT NULL DEFAULT 1 CHECK (planes BETWEEN 0 AND 1048576);
-ALTER TABLE config ADD COLUMN promote_k INTEGER NOT NULL DEFAULT 0 CHECK (promote_k BETWEEN 0 AND 1048576);
-DROP INDEX config_identity;
-CREATE UNIQUE INDEX config_identity ON config (
-  family, block_m, block_n, block_k, thread_m, thread_n, stages, async_copy, vector_width, boundary, split_k, raster,
-  min_blocks, swap_ab, pack_ab, cluster, along_k, trim, warps_m, warps_n, multicast_a, multicast_b, planes,
-  promote_k);

@@ -1,7 +1,0 @@
--- Version 8: tiles whose k groups of a block's threads share (sliced K).
-ALTER TABLE config ADD COLUMN slice_k INTEGER NOT NULL DEFAULT 1 CHECK (slice_k BETWEEN 0 AND 1048576);
-DROP INDEX config_identity;
-CREATE UNIQUE INDEX config_identity ON config (
-  family, block_m, block_n, block_k, thread_m, thread_n, stages, async_copy, vector_width, boundary, split_k, raster,
-  min_blocks, swap_ab, pack_ab, cluster, along_k, trim, warps_m, warps_n, multicast_a, multicast_b, planes,
-  promote_k, ping_pong, overlap, fma_order, stream_k, slice_k);

@@ -93,7 +93,7 @@ TEST_CASE("each rule of the family is named by the config that breaks it") {
         {"block_k=128,vector_width=16", "of products of s8 it is s32",
          with([](auto& s) { s = signature_for("nt", ElementType::s8), s.type_c = ElementType::s8; })},
         {"block_k=128,vector_width=16", "with s8 in s32",
-         with([](auto& s) { s = signature_for("nt", ElementType::s8), s.compute = ComputeMode::f32; })},
+         with([](auto& s) { s = signature_for("nt", ElementType::s8), s.compute = ComputeMode::f32, s.type_c = ElementType::f32; })},
         {"block_k=128,vector_width=16", "no epilogue to sums of s8", with([](auto& s) {
              s = signature_for("nt", ElementType::s8), s.epilogue = Epilogue::activation, s.activation = Activation::relu;
          })},

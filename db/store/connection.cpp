@@ -13,7 +13,6 @@
 #include "db/store/database_file.h"
 #include "db/store/migration.h"
 #include "db/store/schema_check.h"
-#include "db/store/sidecar_files.h"
 
 namespace tmm {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <iterator>
 
 #include "generator/problem/matrix_layout.h"
@@ -42,6 +43,18 @@ const std::vector<ProblemField>& problem_fields() {
 const ProblemField& compute_field() {
     static const auto& field = *new auto(fields_where(true).at(0));
     return field;
+}
+
+std::string_view name_of(Outcome outcome) {
+    static constexpr std::string_view kNames[] = {"ok",      "compile_failed", "exceeds_limits", "spills",    "launch_failed",
+                                                  "crashed", "timed_out",      "wrong_result",   "inaccurate"};
+    const auto index = static_cast<std::size_t>(outcome);
+    return index < std::size(kNames) ? kNames[index] : "?";
+}
+
+double flops(const GemmProblem& problem) {
+    return 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) * static_cast<double>(problem.k) *
+           static_cast<double>(problem.batch);
 }
 
 std::string why_inconsistent(const GemmProblem& p) {

@@ -1,5 +1,5 @@
 // The table of an export's columns.
-#include "db/store/record_fields.h"
+#include "db/store/record_text.h"
 
 #include <fmt/core.h>
 

@@ -12,7 +12,6 @@
 
 #include "base/error.h"
 #include "db/store/fields.h"
-#include "db/store/record_fields.h"
 #include "generator/families/family.h"
 #include "generator/machine/device_info.h"
 #include "generator/text/text.h"

@@ -28,6 +28,10 @@ struct MeasuredCandidate {
     std::int64_t measured_at = 0;
 };
 
+// The newest row of each config, whatever text its kernel had, if it passed: the config may have been found wrong since an older row. The
+// fastest comes first. rows: the newest first, as TuningDatabase::measurements gives them.
+std::vector<MeasuredCandidate> verified_times(const std::vector<MeasuredCandidate>& rows);
+
 // One problem's winner on one device.
 struct WinnerRow {
     GemmProblem problem = {};

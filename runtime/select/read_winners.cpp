@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "db/store/records.h"
 #include "db/store/tuning_database.h"
-#include "db/store/verified_times.h"
 #include "generator/text/text.h"
 
 namespace tmm {

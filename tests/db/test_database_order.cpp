@@ -8,7 +8,7 @@
 #include <random>
 #include <utility>
 
-#include "db/store/merge_order.h"
+#include "db/store/merge.h"
 #include "db/store/record_text.h"
 #include "db/store/records.h"
 #include "tests/support/database_fixture.h"

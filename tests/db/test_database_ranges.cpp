@@ -14,7 +14,6 @@
 #include "db/store/field_text.h"
 #include "db/store/fields.h"
 #include "db/store/ranges.h"
-#include "db/store/record_fields.h"
 #include "db/store/record_text.h"
 #include "generator/families/family.h"
 #include "tests/support/database_fixture.h"

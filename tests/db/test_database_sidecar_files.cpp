@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "db/store/sidecar_files.h"
+#include "db/store/database_file.h"
 #include "tests/support/database_fixture.h"
 #include "tests/support/hostile_files.h"
 

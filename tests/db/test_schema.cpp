@@ -14,7 +14,6 @@
 #include "base/error.h"
 #include "db/store/fields.h"
 #include "db/store/migration.h"
-#include "db/store/record_fields.h"
 #include "db/store/record_text.h"
 #include "db/store/schema_check.h"
 #include "generator/text/text.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "db/store/records.h"
-#include "db/store/verified_times.h"
+#include "db/store/tuning_database.h"
 #include "generator/choice/validity.h"
 #include "generator/machine/assumed_device.h"
 #include "generator/text/shapes_file.h"

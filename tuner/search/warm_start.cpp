@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "db/store/records.h"
-#include "db/store/verified_times.h"
+#include "db/store/tuning_database.h"
 #include "generator/choice/validity.h"
 #include "tmm/vocabulary/problem_fields.h"
 

@@ -53,13 +53,14 @@ int cublasLtMatmul(void*, void* product, const void* alpha, const void* a, void*
 
 namespace cublas_caller {
 
-enum { kF32 = 0, kF64 = 1, kF16 = 2, kBf16 = 14 };
+enum { kF32 = 0, kF64 = 1, kF16 = 2, kS8 = 3, kS32 = 10, kBf16 = 14 };
 enum {
     kCompute16F = 64,
     kCompute32F = 68,
     kComputePedantic = 69,
     kCompute64F = 70,
     kCompute64FPedantic = 71,
+    kCompute32I = 72,
     kComputeFast16F = 74,
     kComputeTf32 = 77
 };
@@ -76,7 +77,8 @@ Function* behind(const char* name, Function*) {
 #define BEHIND(name) behind(#name, &name)
 
 inline std::size_t size_of(int type) {
-    return type == kF64 ? 8 : type == kF32 ? 4 : 2;
+    if (type == kS8) return 1;
+    return type == kF64 ? 8 : type == kF32 || type == kS32 ? 4 : 2;
 }
 
 // Bytes that hold elements of a type.
@@ -84,6 +86,10 @@ using Bytes = std::vector<unsigned char>;
 
 inline void store(Bytes& bytes, int type, std::size_t at, float value) {
     const double wide = value;
+    // Where a float would be NaN, whole numbers are some that no product of the tests is.
+    const std::int32_t whole = std::isnan(value) ? 0x5a5a5a5a : static_cast<std::int32_t>(value);
+    if (type == kS8) bytes[at] = static_cast<unsigned char>(whole);
+    if (type == kS32) std::memcpy(bytes.data() + at * 4, &whole, 4);
     if (type == kF64) std::memcpy(bytes.data() + at * 8, &wide, 8);
     if (type == kF32) std::memcpy(bytes.data() + at * 4, &value, 4);
     const auto half = static_cast<std::uint16_t>(tmm::encoded(tmm::ElementType::f16, value));
@@ -144,9 +150,11 @@ struct Case {
     // cublasLt's epilogue has its number, 1 for none; the bias has a type, -1 for that of D.
     unsigned epilogue = 1;
     int type_bias = -1;
-    // alpha and beta of doubles.
+    // alpha and beta of doubles, and of whole numbers.
     double wide_alpha = 0;
     double wide_beta = 0;
+    std::int32_t whole_alpha = 0;
+    std::int32_t whole_beta = 0;
     Bytes a = {};
     Bytes b = {};
     Bytes c = {};
@@ -157,8 +165,12 @@ struct Case {
     int ldc() const { return m + pad; }
     const void* at_a() const { return a.data() + offset * size_of(types.a); }
     const void* at_b() const { return b.data() + offset * size_of(types.a); }
-    const void* at_alpha() const { return types.a == kF64 ? static_cast<const void*>(&wide_alpha) : &alpha; }
-    const void* at_beta() const { return types.a == kF64 ? static_cast<const void*>(&wide_beta) : &beta; }
+    const void* at_alpha() const { return scalar_of_type(wide_alpha, whole_alpha, alpha); }
+    const void* at_beta() const { return scalar_of_type(wide_beta, whole_beta, beta); }
+    const void* scalar_of_type(const double& of_doubles, const std::int32_t& of_whole, const float& of_floats) const {
+        if (types.a == kS8) return &of_whole;
+        return types.a == kF64 ? static_cast<const void*>(&of_doubles) : &of_floats;
+    }
     void* at_c(Bytes& of) const { return of.data() + offset * size_of(types.c); }
 
     // Where beta is 0, C is full of NaN.
@@ -166,6 +178,9 @@ struct Case {
         constexpr std::size_t kEnough = 2000;
         wide_alpha = alpha;
         wide_beta = beta;
+        whole_alpha = static_cast<std::int32_t>(alpha);
+        whole_beta = static_cast<std::int32_t>(beta);
+        if (types.a == kS8 && compute == kCompute32F) compute = kCompute32I;
         if (types.a == kF64 && compute == kCompute32F) compute = kCompute64F;
         a = integers(types.a, kEnough, 1);
         b = integers(types.a, kEnough, 2);
@@ -234,7 +249,7 @@ struct LtCase {
         layout(layout_b, x.types.a, x.op_b != 0, x.k, x.n, x.ldb(), x.stride_b);
         layout(layout_c, x.types.c, false, x.m, x.n, x.ldc(), x.stride_c);
         layout(layout_d, x.types.c, false, x.m, x.n, x.ldc(), x.stride_c);
-        REQUIRE(cublasLtMatmulDescCreate(&product, x.compute, x.types.a == kF64 ? kF64 : kF32) == 0);
+        REQUIRE(cublasLtMatmulDescCreate(&product, x.compute, x.types.a == kF64 ? kF64 : x.types.a == kS8 ? kS32 : kF32) == 0);
         set_product<std::int32_t>(3, x.op_a);
         set_product<std::int32_t>(4, x.op_b);
         set_product<std::uint32_t>(7, x.epilogue);

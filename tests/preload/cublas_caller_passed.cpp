@@ -64,6 +64,9 @@ TEST_CASE("what tmm does not multiply reaches cuBLAS with its arguments") {
     passed("types that differ", [](Ex& x) { x.type_a = kF16; });
     passed("a type of C", [](Ex& x) { x.type_c = kF16; });
     passed("doubles into floats", [](Ex& x) { x.type_a = x.type_b = kF64, x.compute = kCompute64F; });
+    passed("bytes into floats", [](Ex& x) { x.type_a = x.type_b = kS8; });
+    passed("bytes summed in floats", [](Ex& x) { x.type_a = x.type_b = kS8, x.type_c = kS32; });
+    passed("whole numbers of 32 bits", [](Ex& x) { x.type_a = x.type_b = x.type_c = kS32, x.compute = kCompute32I; });
     passed("doubles summed in floats", [](Ex& x) { x.type_a = x.type_b = x.type_c = kF64; });
     for (const int compute : {64, 65, 70, 71, 72, 73, 74, 75, 78, 79, 0, -1}) passed("a compute type", [&](Ex& x) { x.compute = compute; });
     passed("a pedantic product of halves", [](Ex& x) { x.type_a = x.type_b = x.type_c = kF16, x.compute = kComputePedantic; });

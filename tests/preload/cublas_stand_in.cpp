@@ -47,24 +47,27 @@ void note(Arguments... arguments) {
     if (throws) throw 7;
 }
 
-enum { kF32 = 0, kF64 = 1, kF16 = 2, kBf16 = 14 };
+enum { kF32 = 0, kF64 = 1, kF16 = 2, kS8 = 3, kS32 = 10, kBf16 = 14 };
 
 double load(const void* matrix, int type, std::int64_t at) {
     if (type == kF32) return static_cast<const float*>(matrix)[at];
     if (type == kF64) return static_cast<const double*>(matrix)[at];
+    if (type == kS8) return static_cast<const signed char*>(matrix)[at];
+    if (type == kS32) return static_cast<const std::int32_t*>(matrix)[at];
     if (type == kF16) return tmm::decoded(tmm::ElementType::f16, static_cast<const std::uint16_t*>(matrix)[at]);
     return std::bit_cast<float>(std::uint32_t{static_cast<const std::uint16_t*>(matrix)[at]} << 16);
 }
 void store(void* matrix, int type, std::int64_t at, double value) {
     if (type == kF32) static_cast<float*>(matrix)[at] = static_cast<float>(value);
     if (type == kF64) static_cast<double*>(matrix)[at] = value;
+    if (type == kS32) static_cast<std::int32_t*>(matrix)[at] = static_cast<std::int32_t>(value);
     if (type == kF16) static_cast<std::uint16_t*>(matrix)[at] = static_cast<std::uint16_t>(tmm::encoded(tmm::ElementType::f16, value));
     // The tests' values are integers that BF16 holds, but for those of a GELU.
     if (type == kBf16)
         static_cast<std::uint16_t*>(matrix)[at] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16);
 }
 bool is_known(int type) {
-    return type == kF32 || type == kF64 || type == kF16 || type == kBf16;
+    return type == kF32 || type == kF64 || type == kF16 || type == kBf16 || type == kS8 || type == kS32;
 }
 
 struct Operand {
@@ -116,14 +119,16 @@ int multiply(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch,
     return 0;
 }
 
-// What the tests multiply: by scalars on the host, doubles of FP64 and floats of all other types.
+// What the tests multiply: by scalars on the host, doubles of FP64, whole numbers of INT8 and floats of all other types.
 bool is_product(const Handle* handle, const void* alpha, const void* beta, int type, int compute) {
     const bool doubles = compute == 70 || compute == 71;
-    return handle && handle->pointer_mode == 0 && alpha && beta && compute >= 68 && compute <= 78 && compute != 72 &&
-           doubles == (type == kF64);
+    const bool whole = compute == 72 || compute == 73;
+    return handle && handle->pointer_mode == 0 && alpha && beta && compute >= 68 && compute <= 78 && doubles == (type == kF64) &&
+           whole == (type == kS8);
 }
 
 double scalar(const void* value, int type) {
+    if (type == kS8) return *static_cast<const std::int32_t*>(value);
     return type == kF64 ? *static_cast<const double*>(value) : *static_cast<const float*>(value);
 }
 
@@ -293,8 +298,10 @@ TMM_EXPORT int cublasLtMatmul(void* handle, Descriptor* product, const void* alp
     note(handle, product, alpha, a, layout_a, b, layout_b, beta, c, layout_c, d, layout_d, algorithm, workspace, workspace_size, stream);
     const int type = value_of<std::int32_t>(layout_a, 0);
     const bool is_plain = alpha && beta && value_of<std::int32_t>(product, 2) == 0 &&
-                          value_of<std::int32_t>(product, 1) == (type == kF64 ? kF64 : kF32) && value_of<std::int32_t>(layout_d, 1) == 0 &&
-                          value_of<std::int32_t>(layout_a, 1) == 0;
+                          value_of<std::int32_t>(product, 1) == (type == kF64  ? kF64
+                                                                 : type == kS8 ? kS32
+                                                                               : kF32) &&
+                          value_of<std::int32_t>(layout_d, 1) == 0 && value_of<std::int32_t>(layout_a, 1) == 0;
     if (!is_plain) return status_to_return;
     const auto operand = [&](const void* data, Descriptor* layout, int op) {
         return Operand{data, value_of<std::int32_t>(layout, 0), op, value_of<std::int64_t>(layout, 4), value_of<std::int64_t>(layout, 6)};

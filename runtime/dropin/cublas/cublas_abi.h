@@ -21,9 +21,17 @@ inline constexpr Status kNotSupported = 15;
 enum Operation : int { kOpN = 0, kOpT = 1, kOpC = 2 };
 enum PointerMode : int { kPointerHost = 0 };
 
-enum DataType : int { kReal32F = 0, kReal64F = 1, kReal16F = 2, kReal16BF = 14 };
+enum DataType : int { kReal32F = 0, kReal64F = 1, kReal16F = 2, kReal8I = 3, kReal32I = 10, kReal16BF = 14 };
 
-enum ComputeType : int { kCompute32F = 68, kCompute32FPedantic = 69, kCompute64F = 70, kCompute64FPedantic = 71, kCompute32FFastTf32 = 77 };
+enum ComputeType : int {
+    kCompute32F = 68,
+    kCompute32FPedantic = 69,
+    kCompute64F = 70,
+    kCompute64FPedantic = 71,
+    kCompute32I = 72,
+    kCompute32IPedantic = 73,
+    kCompute32FFastTf32 = 77
+};
 
 // The mode is one of these four, in the lowest bits, or one that is not served; above them stand flags.
 enum MathMode : int { kMathDefault = 0, kMathTensorOp = 1, kMathPedantic = 2, kMathTf32 = 3 };

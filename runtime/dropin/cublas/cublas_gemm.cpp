@@ -26,8 +26,8 @@ const char* translate_math_mode(int mode, tmmGemmProblem_t& problem) {
         case kMathDefault:
         case kMathTensorOp: return nullptr;
         case kMathPedantic:
-            // FP64 is multiplied by its own FMAs alone.
-            if (problem.type_a == TMM_F64) return nullptr;
+            // FP64 is multiplied by its own FMAs alone, and INT8 exactly.
+            if (problem.type_a == TMM_F64 || problem.type_a == TMM_S8) return nullptr;
             if (problem.type_a != TMM_F32) return "its handle's math mode is pedantic";
             problem.compute = TMM_COMPUTE_F32_STRICT;
             return nullptr;
@@ -62,15 +62,19 @@ bool translate_type(int type, tmmType_t& into) noexcept {
         case kReal64F: into = TMM_F64; return true;
         case kReal16F: into = TMM_F16; return true;
         case kReal16BF: into = TMM_BF16; return true;
+        case kReal8I: into = TMM_S8; return true;
+        case kReal32I: into = TMM_S32; return true;
         default: return false;
     }
 }
 
 const char* translate_types(int type_a, int type_b, int type_c, tmmGemmProblem_t& p) noexcept {
-    if (!translate_type(type_a, p.type_a) || !translate_type(type_b, p.type_b) || !translate_type(type_c, p.type_c) ||
-        p.type_a != p.type_b || (p.type_c != p.type_a && (p.type_c != TMM_F32 || p.type_a == TMM_F64)))
-        return "tmm has no kernels for its types";
-    return nullptr;
+    constexpr const char* kNoKernels = "tmm has no kernels for its types";
+    if (!translate_type(type_a, p.type_a) || !translate_type(type_b, p.type_b) || !translate_type(type_c, p.type_c) || p.type_a != p.type_b)
+        return kNoKernels;
+    if (p.type_a == TMM_S8) return p.type_c == TMM_S32 ? nullptr : kNoKernels;
+    if (p.type_a == TMM_S32) return kNoKernels;
+    return p.type_c == p.type_a || (p.type_c == TMM_F32 && p.type_a != TMM_F64) ? nullptr : kNoKernels;
 }
 
 const char* translate_operations(int op_a, int op_b, tmmGemmProblem_t& p) noexcept {
@@ -78,12 +82,15 @@ const char* translate_operations(int op_a, int op_b, tmmGemmProblem_t& p) noexce
 }
 
 const char* translate_compute(int compute, tmmGemmProblem_t& p) noexcept {
-    if ((p.type_a == TMM_F64) != (compute == kCompute64F || compute == kCompute64FPedantic))
+    if ((p.type_a == TMM_F64) != (compute == kCompute64F || compute == kCompute64FPedantic) ||
+        (p.type_a == TMM_S8) != (compute == kCompute32I || compute == kCompute32IPedantic))
         return "tmm has no kernels for its compute type";
     switch (compute) {
         // tmm has one mode of FP64, whose products are rounded by FMAs alone, as the pedantic one asks.
         case kCompute64F:
         case kCompute64FPedantic: p.compute = TMM_COMPUTE_F64; return nullptr;
+        case kCompute32I:
+        case kCompute32IPedantic: p.compute = TMM_COMPUTE_S32; return nullptr;
         case kCompute32F: p.compute = TMM_COMPUTE_F32; return nullptr;
         case kCompute32FFastTf32: p.compute = p.type_a == TMM_F32 ? where_tf32_is_allowed() : TMM_COMPUTE_F32; return nullptr;
         case kCompute32FPedantic:

@@ -169,11 +169,12 @@ const char* translate(const LtMatmul& matmul, Product& product) {
     tmmGemmProblem_t& p = product.problem;
     if (const char* const reason = translate_types(a.type, b.type, d.type, p)) return reason;
     if (const char* const reason = translate_compute(described.compute, p)) return reason;
-    const bool doubles = p.type_a == TMM_F64;
-    if (described.scale_type != (doubles ? kReal64F : kReal32F)) return "its scalars have another type than its sums";
-    // Whether cublasLt has epilogues of FP64 is for it to say.
-    if (doubles && (described.epilogue.has_bias || described.epilogue.activation != TMM_ACTIVATION_NONE))
-        return "its epilogue is one of FP64";
+    const bool floats = p.compute != TMM_COMPUTE_F64 && p.compute != TMM_COMPUTE_S32;
+    if (described.scale_type != (floats ? kReal32F : p.compute == TMM_COMPUTE_F64 ? kReal64F : kReal32I))
+        return "its scalars have another type than its sums";
+    // Whether cublasLt has epilogues of FP64 and INT8 is for it to say.
+    if (!floats && (described.epilogue.has_bias || described.epilogue.activation != TMM_ACTIVATION_NONE))
+        return "its epilogue is one of FP64 or INT8";
     if (const char* const reason = translate_operations(described.op_a, described.op_b, p)) return reason;
     p.layout = TMM_COL_MAJOR;
     if (!translate_sizes(a, b, d, p)) return "the sizes of its matrices do not fit";

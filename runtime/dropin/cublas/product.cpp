@@ -10,7 +10,13 @@ bool is_long_enough(std::int64_t ld, tmmOperation_t op, std::int64_t op_rows, st
 }
 
 std::size_t size_of(tmmType_t type) {
-    return type == TMM_F64 ? 8 : type == TMM_F32 ? 4 : 2;
+    switch (type) {
+        case TMM_F64: return 8;
+        case TMM_F32:
+        case TMM_S32: return 4;
+        case TMM_S8: return 1;
+        default: return 2;
+    }
 }
 
 }  // namespace

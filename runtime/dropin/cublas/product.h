@@ -11,19 +11,26 @@ namespace tmm::dropin {
 class Scalar {
 public:
     Scalar(double number) : double_(number), float_(static_cast<float>(number)) {}
-    // Reads what the program gave, a double in a product of doubles and otherwise a float.
+    // Reads what the program gave: a double in a product of doubles, a whole number in one of INT8, and otherwise a float.
     static Scalar at(const void* place, tmmCompute_t compute) {
+        if (compute == TMM_COMPUTE_S32) {
+            Scalar scalar(*static_cast<const std::int32_t*>(place));
+            scalar.whole_ = *static_cast<const std::int32_t*>(place);
+            return scalar;
+        }
         return compute == TMM_COMPUTE_F64 ? *static_cast<const double*>(place) : *static_cast<const float*>(place);
     }
 
     bool is_zero() const { return double_ == 0; }
     const void* address_for(tmmCompute_t compute) const {
+        if (compute == TMM_COMPUTE_S32) return &whole_;
         return compute == TMM_COMPUTE_F64 ? static_cast<const void*>(&double_) : &float_;
     }
 
 private:
     double double_;
     float float_;
+    std::int32_t whole_ = 0;
 };
 
 struct Product {

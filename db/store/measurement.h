@@ -33,8 +33,17 @@ struct MeasurementPolicy {
     bool cold_l2 = true;
     // Launches are replayed from a graph rather than issued one by one.
     bool graph = true;
+    // Another kernel runs before each launch, as programs have it, and its own time is no part of the launch's.
+    bool other_kernel = true;
     // The operands' values: "normal" stands for standard normal values and is the only choice so far.
     std::string data = "normal";
+
+    // Winners come of it: of the default policy, and of times back to back, which decided before another kernel stood between.
+    bool decides_winners() const {
+        MeasurementPolicy default_policy = {};
+        default_policy.other_kernel = other_kernel;
+        return *this == default_policy;
+    }
 
     friend bool operator==(const MeasurementPolicy&, const MeasurementPolicy&) = default;
 };

@@ -239,6 +239,7 @@ std::vector<RecordField> make_fields() {
     for (const auto& parameter : kParameters) fields.push_back(config_field(parameter));
     fields.push_back(integer("cold_l2", 0, 1, [](R& r) -> bool& { return r.policy.cold_l2; }));
     fields.push_back(integer("graph", 0, 1, [](R& r) -> bool& { return r.policy.graph; }));
+    fields.push_back(integer("other_kernel", 0, 1, [](R& r) -> bool& { return r.policy.other_kernel; }));
     fields.push_back(text("data", kDataNameLimit, [](R& r) -> std::string& { return r.policy.data; }));
     add_measurement(fields);
     add_run_off(fields);

@@ -60,13 +60,15 @@ void read_head(RowReader& row, TuningRecord& record) {
     read_environment(row, record.environment);
     record.policy.cold_l2 = row.integer("cold_l2", 0, 1) != 0;
     record.policy.graph = row.integer("graph", 0, 1) != 0;
+    record.policy.other_kernel = row.integer("other_kernel", 0, 1) != 0;
     record.policy.data = row.text("data", kDataNameLimit, 1);
 }
 
 // CROSS JOIN keeps to the rows' order as they come, so that none waits for all to be sorted.
 std::string select(const char* table, const std::string& columns, const char* time, const char* joins) {
     return fmt::format(
-        "SELECT x.id, {}, l.cold_l2, l.graph, l.data, p.fields, g.fields, x.{}, {} FROM {} AS x CROSS JOIN environment AS e ON e.id = "
+        "SELECT x.id, {}, l.cold_l2, l.graph, l.other_kernel, l.data, p.fields, g.fields, x.{}, {} FROM {} AS x CROSS JOIN environment AS "
+        "e ON e.id = "
         "x.environment_id "
         "JOIN device AS d ON d.id = e.device_id JOIN problem AS p ON p.id = x.problem_id JOIN config AS g ON g.id = x.config_id "
         "JOIN policy AS l ON l.id = x.policy_id {} WHERE ?1 IS NULL OR x.problem_id = ?1 ORDER BY x.id",

@@ -20,7 +20,8 @@ struct TuningRecord {
     // A measurement's compute mode is the default one of its types: measurements serve every mode.
     GemmProblem problem = {};
     KernelConfig config = {};
-    MeasurementPolicy policy = {};
+    // A text that does not name it is of times back to back.
+    MeasurementPolicy policy = {.other_kernel = false};
     // The time of the measurement or decision in seconds since 1970.
     std::int64_t time = 0;
 

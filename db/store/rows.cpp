@@ -146,7 +146,10 @@ std::vector<NamedCell> cells_of(const KernelConfig& config) {
 }
 
 std::vector<NamedCell> cells_of(const MeasurementPolicy& policy) {
-    return {{"cold_l2", std::int64_t{policy.cold_l2}}, {"graph", std::int64_t{policy.graph}}, {"data", policy.data}};
+    return {{"cold_l2", std::int64_t{policy.cold_l2}},
+            {"graph", std::int64_t{policy.graph}},
+            {"other_kernel", std::int64_t{policy.other_kernel}},
+            {"data", policy.data}};
 }
 
 std::vector<NamedCell> cells_of(const Environment& environment) {

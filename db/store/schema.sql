@@ -44,13 +44,15 @@ CREATE TABLE config (
 ) STRICT;
 CREATE UNIQUE INDEX config_identity ON config (fields);
 
--- How times were taken. Winners come from the default policy: cold_l2 = 1, graph = 1, data = 'normal'.
+-- How times were taken. Winners come from the default policy, cold_l2 = 1, graph = 1, other_kernel = 1, data = 'normal', and, where none
+-- was decided so, from times back to back.
 CREATE TABLE policy (
   id      INTEGER PRIMARY KEY,
   cold_l2 INTEGER NOT NULL CHECK (cold_l2 IN (0, 1)), -- 1: operands rotate past the L2 cache between launches
   graph   INTEGER NOT NULL CHECK (graph IN (0, 1)),   -- 1: launches replayed from a graph, 0: one by one
+  other_kernel INTEGER NOT NULL DEFAULT 0 CHECK (other_kernel IN (0, 1)), -- 1: another kernel ran before each launch, 0: back to back
   data    TEXT    NOT NULL CHECK (length(data) BETWEEN 1 AND 100), -- distribution of the operands' values
-  UNIQUE (cold_l2, graph, data)
+  UNIQUE (cold_l2, graph, other_kernel, data)
 ) STRICT;
 
 -- One run of one candidate. Its identity is kernel_hash x config x problem x device x policy; measuring again adds a row, and

@@ -20,7 +20,7 @@ bool is_today(const std::vector<MeasuredCandidate>& rows, const GemmProblem& pro
 
 Staleness staleness(const GemmProblem& problem, const TuningDatabase::Decision& decision, const Environment& now, TuningDatabase& database,
                     KernelBook& book) {
-    std::vector<MeasuredCandidate> rows = database.measurements(problem);
+    std::vector<MeasuredCandidate> rows = database.deciding_measurements(problem);
     std::erase_if(rows, [&](const MeasuredCandidate& row) { return row.config != decision.config; });
     return {.driver = decision.driver_version != now.device.driver_version,
             .nvrtc = decision.nvrtc_version != now.nvrtc_version,

@@ -147,6 +147,11 @@ void TuningDatabase::announce(const GemmProblem& problem, const std::vector<Anno
     exchange(problem, {}, {}, announcements);
 }
 
+std::vector<MeasuredCandidate> TuningDatabase::deciding_measurements(const GemmProblem& problem) {
+    std::vector<MeasuredCandidate> candidates = measurements(problem);
+    return candidates.empty() ? measurements(problem, {.other_kernel = false}) : candidates;
+}
+
 void TuningDatabase::record(const GemmProblem& problem, const KernelConfig& config, const MeasurementPolicy& policy,
                             const Measurement& measurement) {
     exchange(problem, policy, {{.config = config, .measurement = measurement}}, {});
@@ -252,20 +257,23 @@ std::optional<TuningDatabase::Decision> TuningDatabase::decision(const GemmProbl
     return guarded(impl_->file, *impl_->limit, [&]() -> std::optional<Decision> {
         const auto device_id = impl_->ids.find_device(environment.device);
         const auto problem_id = impl_->ids.find("problem", cells_of(problem));
-        const auto policy_id = impl_->ids.find("policy", cells_of(policy));
-        if (!device_id || !problem_id || !policy_id) return {};
+        if (!device_id || !problem_id) return {};
         SQLite::Statement rows(
             impl_->database,
-            fmt::format("SELECT g.fields, s.median_us, s.candidates, s.reason, s.search_hash, s.origin, e.driver_version, e.nvrtc_version, "
+            fmt::format("SELECT g.fields, l.other_kernel, s.median_us, s.candidates, s.reason, s.search_hash, s.origin, e.driver_version, "
+                        "e.nvrtc_version, "
                         "s.decided_at, {} "
                         "FROM temp.current_selection AS s JOIN environment AS e ON e.id = s.environment_id "
+                        "JOIN policy AS l ON l.id = s.policy_id "
                         "JOIN config AS g ON g.id = s.config_id LEFT JOIN config AS r ON r.id = s.runner_up_config_id "
-                        "WHERE s.device_id = ? AND s.problem_id = ? AND s.policy_id = ? AND s.compute = ?",
+                        "WHERE s.device_id = ? AND s.problem_id = ? AND s.compute = ? AND l.cold_l2 = ? AND l.graph = ? AND l.data = ?",
                         run_off_columns("s", "r")));
         rows.bind(1, *device_id);
         rows.bind(2, *problem_id);
-        rows.bind(3, *policy_id);
-        rows.bind(4, std::int64_t{compute_field().get(problem)});
+        rows.bind(3, std::int64_t{compute_field().get(problem)});
+        rows.bind(4, std::int64_t{policy.cold_l2});
+        rows.bind(5, std::int64_t{policy.graph});
+        rows.bind(6, policy.data);
         if (!rows.executeStep()) return {};
         RowReader row(rows);
         Decision decision;
@@ -274,6 +282,7 @@ std::optional<TuningDatabase::Decision> TuningDatabase::decision(const GemmProbl
         decision.candidates = static_cast<int>(row.integer("candidates", 0, kCountLimit));
         decision.reason = row.text("reason", kTextLimit);
         decision.search_hash = row.text("search_hash", kHashLimit);
+        decision.back_to_back = row.integer("other_kernel", 0, 1) == 0;
         decision.origin = row.origin();
         decision.driver_version = static_cast<int>(row.integer("driver_version", 0, kVersionLimit));
         decision.nvrtc_version = static_cast<int>(row.integer("nvrtc_version", 0, kVersionLimit));

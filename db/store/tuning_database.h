@@ -118,6 +118,8 @@ public:
     // row's kernel_hash is still that of the kernel is for the caller to compare. The problem's compute mode does not matter:
     // it only filters which configs may win.
     std::vector<MeasuredCandidate> measurements(const GemmProblem& problem, const MeasurementPolicy& policy = {});
+    // Those of the default policy, or where there are none those of times back to back, by which winners were decided before.
+    std::vector<MeasuredCandidate> deciding_measurements(const GemmProblem& problem);
 
     // Announces that a candidate is about to run; this is committed before it runs. Several candidates run at the same time.
     void announce(const GemmProblem& problem, const KernelConfig& config, const std::string& kernel_name);
@@ -148,6 +150,8 @@ public:
         double runner_up_us = 0;
         // Nothing was measured: the config is a guess by the model.
         bool predicted = false;
+        // By times of products that follow each other: how it would be with another kernel between was not measured.
+        bool back_to_back = false;
         // "user", "shipped", or "raced": decided within a program whose library was the runner-up.
         std::string origin = "user";
         // With what and when it was made, in seconds since 1970; what decide() stores was made with this environment's, and now.
@@ -158,6 +162,7 @@ public:
     void decide(const GemmProblem& problem, const MeasurementPolicy& policy, const Decision& decision);
     // Stores all of them in one transaction: each waits for the disk.
     void decide(const std::vector<std::pair<GemmProblem, Decision>>& decisions, const MeasurementPolicy& policy);
+    // Where there is no other, one by times back to back counts, too.
     std::optional<Decision> decision(const GemmProblem& problem, const MeasurementPolicy& policy = {});
 
     // Stores what was measured of the environment's device itself.

@@ -34,7 +34,8 @@ CREATE VIEW candidate AS
 SELECT p.head || p.tail AS shape, d.name AS device, g.config, o.name AS outcome,
        x.median_us, round(p.mflop / x.median_us, 6) AS tflops, x.low_us, x.high_us, x.samples, x.error_ratio,
        x.registers, x.spill_bytes, x.shared_bytes, x.workspace_bytes, x.sm_clock_mhz, x.throttled, x.detail,
-       iif(l.cold_l2, 'cold', 'warm') || ' L2, ' || iif(l.graph, 'graph', 'single launches') || ', ' || l.data || ' data' AS policy,
+       iif(l.cold_l2, 'cold', 'warm') || ' L2, ' || iif(l.graph, 'graph', 'single launches') ||
+       iif(l.other_kernel, ', another kernel between, ', ', back to back, ') || l.data || ' data' AS policy,
        d.compute_capability, d.sm_count, e.driver_version, e.nvrtc_version, e.power_limit,
        x.kernel_name, x.kernel_hash, datetime(x.measured_at, 'unixepoch') AS measured_at, x.id AS measurement_id
 FROM measurement AS x
@@ -45,15 +46,16 @@ JOIN config_text AS g ON g.config_id = x.config_id
 JOIN policy AS l ON l.id = x.policy_id
 JOIN outcome AS o ON o.value = x.outcome;
 
--- The decision that counts: one row a problem (with its compute mode), device and policy. The newest is the one written last: clocks
--- go back.
+-- The decision that counts: one row a problem (with its compute mode), device and policy. One by times with another kernel between goes
+-- before those by times back to back. The newest is the one written last: clocks go back.
 CREATE VIEW current_selection AS
 SELECT id, environment_id, device_id, problem_id, compute, policy_id, config_id, median_us, candidates, reason, search_hash, origin, decided_at,
        default_us, runner_up_config_id, runner_up_us, predicted
 FROM (SELECT s.*, e.device_id,
-             row_number() OVER (PARTITION BY e.device_id, s.problem_id, s.compute, s.policy_id
-                                ORDER BY s.predicted, s.origin = 'user' DESC, s.origin = 'shipped' DESC, s.id DESC) AS place
-      FROM selection AS s JOIN environment AS e ON e.id = s.environment_id)
+             row_number() OVER (PARTITION BY e.device_id, s.problem_id, s.compute, l.cold_l2, l.graph, l.data
+                                ORDER BY s.predicted, s.origin = 'user' DESC, s.origin = 'shipped' DESC, l.other_kernel DESC, s.id DESC)
+             AS place
+      FROM selection AS s JOIN environment AS e ON e.id = s.environment_id JOIN policy AS l ON l.id = s.policy_id)
 WHERE place = 1;
 
 -- The winner of each problem on each device, under the default policy.

@@ -53,12 +53,14 @@ std::vector<WinnerRow> shipped_winners_where(const std::function<bool(std::strin
 std::vector<TuningRecord> newest_decisions(const std::vector<TuningRecord>& records) {
     std::vector<const TuningRecord*> newest;
     for (const auto& record : records) {
-        if (record.kind != TuningRecord::Kind::selection || record.policy != MeasurementPolicy{}) continue;
+        if (record.kind != TuningRecord::Kind::selection || !record.policy.decides_winners()) continue;
         const auto same = std::find_if(newest.begin(), newest.end(), [&](const TuningRecord* other) {
             return other->problem == record.problem && model_of(other->environment.device) == model_of(record.environment.device);
         });
         // A predicted winner does not replace a measured one, a shipped one no user's, and a raced one neither.
-        const auto rank = [](const TuningRecord& x) { return std::make_tuple(!x.predicted, x.origin == "user", x.origin == "shipped"); };
+        const auto rank = [](const TuningRecord& x) {
+            return std::make_tuple(!x.predicted, x.origin == "user", x.origin == "shipped", x.policy.other_kernel);
+        };
         if (same == newest.end())
             newest.push_back(&record);
         else if (rank(record) >= rank(**same))

@@ -24,7 +24,7 @@ std::vector<MeasuredCandidate> verified_candidates(const std::filesystem::path& 
                                                    const Patience& patience) {
     TuningDatabase database = open(file, patience);
     database.set_environment(Environment{.device = device});
-    return verified_times(database.measurements(problem));
+    return verified_times(database.deciding_measurements(problem));
 }
 
 // The device, with the profile that was measured of it. Winners serve even where the database can't say what that is.

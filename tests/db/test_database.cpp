@@ -539,3 +539,29 @@ TEST_CASE("processes that write at once lose nothing") {
     CHECK(database.unfinished_runs().empty());
     CHECK(database.verify().empty());
 }
+
+TEST_CASE("a decision by times with another kernel between goes before one by times back to back, which counts where there is no other") {
+    const TemporaryDirectory directory;
+    TuningDatabase database = open(directory / "tmm.db");
+    const GemmProblem problem = problem_of("64 32 16");
+    const MeasurementPolicy back_to_back{.other_kernel = false};
+    database.decide(problem, back_to_back, {.config = tiled_config(4), .median_us = 1});
+    database.record(problem, tiled_config(4), back_to_back, measured(1));
+    REQUIRE(database.decision(problem));
+    CHECK(database.decision(problem)->config == tiled_config(4));
+    CHECK(database.decision(problem)->back_to_back);
+    CHECK(database.measurements(problem).empty());
+    CHECK(database.deciding_measurements(problem).size() == 1);
+    REQUIRE(database.winners().size() == 1);
+
+    database.decide(problem, {}, {.config = tiled_config(8), .median_us = 3});
+    database.record(problem, tiled_config(8), {}, measured(3));
+    // What a merge brings later is older all the same.
+    database.decide(problem, back_to_back, {.config = tiled_config(16), .median_us = 0.5});
+    CHECK(database.decision(problem)->config == tiled_config(8));
+    CHECK_FALSE(database.decision(problem)->back_to_back);
+    REQUIRE(database.winners().size() == 1);
+    CHECK(database.winners().front().config == tiled_config(8));
+    REQUIRE(database.deciding_measurements(problem).size() == 1);
+    CHECK(database.deciding_measurements(problem).front().config == tiled_config(8));
+}

@@ -44,7 +44,7 @@ public:
     bool takes(const TuningRecord& record) const {
         GemmProblem problem = record.problem;
         problem.compute = query_.problem.compute;
-        return problem == query_.problem && record.policy == MeasurementPolicy{} && query_.devices.takes(record.environment.device.name);
+        return problem == query_.problem && record.policy.decides_winners() && query_.devices.takes(record.environment.device.name);
     }
     // Those that were written later come later.
     void add(TuningRecord record) {

@@ -27,7 +27,7 @@ constexpr std::size_t kGuessesInRace = 5;
 
 std::vector<MeasuredCandidate> measured_before(const GemmProblem& problem, TuningDatabase& database) {
     for (const GemmProblem& alike : problems_alike(problem)) {
-        std::vector<MeasuredCandidate> rows = database.measurements(alike);
+        std::vector<MeasuredCandidate> rows = database.deciding_measurements(alike);
         if (!rows.empty()) return rows;
     }
     return {};
@@ -87,7 +87,7 @@ void prepare_candidates(PendingProblem& problem, const Turn& turn, const TuningO
         problem.candidates = fastest_before(std::move(problem.candidates), asked, device, book, database);
     if (problem.phase != Phase::rematch) {
         const std::vector<KernelConfig> warm_start =
-            warm_start_configs(asked, winners_before(asked, database), database.measurements(asked), device);
+            warm_start_configs(asked, winners_before(asked, database), database.deciding_measurements(asked), device);
         problem.known_fast = put_first(warm_start, problem.candidates, asked, device, book);
         problem.likely_variants = {};
         if (device.emulated || problem.phase == Phase::recall || turn.share_seconds > 0) return;

@@ -100,7 +100,7 @@ private:
     void read_records() {
         for (auto& record : database_.records()) {
             const DeviceInfo& device = record.environment.device;
-            if (record.policy != MeasurementPolicy{} || !options_.devices.takes(device.name)) continue;
+            if (!record.policy.decides_winners() || !options_.devices.takes(device.name)) continue;
             const Key key{place_of(device), to_text(record.problem)};
             if (record.kind == TuningRecord::Kind::selection) {
                 chosen_from_[key] = record.candidates;

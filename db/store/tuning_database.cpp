@@ -260,7 +260,7 @@ std::optional<TuningDatabase::Decision> TuningDatabase::decision(const GemmProbl
         if (!device_id || !problem_id) return {};
         SQLite::Statement rows(
             impl_->database,
-            fmt::format("SELECT g.fields, l.other_kernel, s.median_us, s.candidates, s.reason, s.search_hash, s.origin, e.driver_version, "
+            fmt::format("SELECT g.fields, s.median_us, s.candidates, s.reason, s.search_hash, l.other_kernel, s.origin, e.driver_version, "
                         "e.nvrtc_version, "
                         "s.decided_at, {} "
                         "FROM temp.current_selection AS s JOIN environment AS e ON e.id = s.environment_id "

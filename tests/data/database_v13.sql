@@ -172,7 +172,6 @@ INSERT INTO config VALUES(21,2,64,16,16,4,2,3,1,4,2,1,0,8,0,0,1,0,0,1,1,1,1,1,0,
 INSERT INTO config VALUES(22,2,64,16,16,8,2,3,1,4,2,1,0,8,0,0,1,1,0,1,1,1,1,1,0,0,0,0,0,1);
 INSERT INTO config VALUES(23,1,16,16,16,1,1,1,0,1,1,1,0,1,0,0,1,0,0,1,1,1,1,1,0,0,0,0,0,1);
 INSERT INTO config VALUES(24,2,128,16,16,8,4,3,1,4,2,1,0,4,0,0,1,1,0,1,1,1,1,1,0,0,0,0,0,1);
-INSERT INTO config VALUES(25,2,32,16,16,2,8,3,1,4,2,1,0,8,0,0,1,1,0,1,1,1,1,1,0,0,0,1,0,1);
 CREATE TABLE policy (
   id      INTEGER PRIMARY KEY,
   cold_l2 INTEGER NOT NULL CHECK (cold_l2 IN (0, 1)), -- 1: operands rotate past the L2 cache between launches
@@ -253,7 +252,6 @@ CREATE TABLE selection (
 ) STRICT;
 INSERT INTO selection VALUES(1,1,1,0,1,1,11.606999999999999317,12,'the only candidate that came near; 12 candidates measured, 0 rejected','quick:816e36dbe8d83e82','user',1795303321,NULL,NULL,NULL,0);
 INSERT INTO selection VALUES(2,1,2,0,1,1,15.564000000000000056,14,'the only candidate that came near; 14 candidates measured, 0 rejected','quick:a202d23f3d1cf847','user',1795303323,NULL,NULL,NULL,0);
-INSERT INTO selection VALUES(3,2,1,0,1,25,7.5,1,'raced within a program','quick:b5709d200318e0f4','raced',1795948995,NULL,NULL,9.25,0);
 CREATE TABLE in_flight (
   device_id    INTEGER NOT NULL REFERENCES device (id),
   problem_id   INTEGER NOT NULL REFERENCES problem (id),

@@ -73,8 +73,9 @@ else()
   # Without it cpack makes a package that depends on nothing, and installs where it can't run.
   file(WRITE ${tmm_BINARY_DIR}/needs_dpkg_dev.cmake [[
 find_program(TMM_DPKG_SHLIBDEPS dpkg-shlibdeps)
-if(NOT TMM_DPKG_SHLIBDEPS)
-  message(FATAL_ERROR "dpkg-shlibdeps, which finds what the package depends on, is not here: apt-get install dpkg-dev")
+find_program(TMM_FILE file)
+if(NOT TMM_DPKG_SHLIBDEPS OR NOT TMM_FILE)
+  message(FATAL_ERROR "dpkg-shlibdeps and file, which find what the package depends on, are not both here: apt-get install dpkg-dev file")
 endif()
 ]])
   list(APPEND CPACK_PRE_BUILD_SCRIPTS ${tmm_BINARY_DIR}/needs_dpkg_dev.cmake)

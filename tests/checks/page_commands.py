@@ -145,17 +145,17 @@ cd ~/program"""
 PROJECT = """rm -rf ~/project
 cp -r examples ~/project
 cd ~/project"""
-NO_DPKG_DEV = """if ! command -v dpkg-shlibdeps >/dev/null; then
+NO_DPKG_DEV = """if ! command -v dpkg-shlibdeps >/dev/null || ! command -v file >/dev/null; then
     if cpack --config build/release/CPackConfig.cmake >/tmp/cpack.log 2>&1; then echo 'a package without dependencies was made'; exit 1; fi
-    grep 'apt-get install dpkg-dev' /tmp/cpack.log
-    apt-get install -y -qq --no-install-recommends dpkg-dev >/dev/null
+    grep 'apt-get install dpkg-dev file' /tmp/cpack.log
+    apt-get install -y -qq --no-install-recommends dpkg-dev file >/dev/null
 fi"""
 ADAPTATIONS = (
     Adaptation(r"tmm-tune --gpu 0 (.*shapes\.txt)$", r"tmm-tune --gpu host \1", before=SMALL),
     Adaptation(r"tmm-bench --gpu 0 (.*)$", r"tmm-bench --gpu host \1"),
     # What follows stands for the library's name alone.
     Adaptation(r"^LD_PRELOAD=\S+$", r"\g<0> ls /"),
-    Adaptation(r"^tmm-[a-z]+( [a-z]+)?( --help)?$", r"build/release/*/\g<0> --help"),
+    Adaptation(r"^(tmm-[a-z]+(?: [a-z]+)?)(?: --help)?$", r"build/release/*/\1 --help"),
     Adaptation(r"^cc program\.c .*", before=PROGRAM, after="./a.out"),
     Adaptation(r"^cmake -B build .*", before=PROJECT, after="cmake --build build && build/gemm_c && build/gemm_cpp"),
     Adaptation(r"^cpack .*", before=NO_DPKG_DEV, after="ls tmm_*.deb"),
@@ -189,7 +189,7 @@ project(app LANGUAGES CXX)
 set(CMAKE_CXX_STANDARD 17)
 add_executable(app app.cpp)
 {cmake}TEXT
-cmake -S ~/app -B ~/app/build -DCMAKE_PREFIX_PATH=$HOME/.local >/dev/null
+cmake -S ~/app -B ~/app/build -G Ninja -DCMAKE_PREFIX_PATH=$HOME/.local >/dev/null
 cmake --build ~/app/build >/dev/null
 ~/app/build/app
 """

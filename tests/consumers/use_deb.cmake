@@ -2,6 +2,7 @@
 include(${CMAKE_CURRENT_LIST_DIR}/common.cmake)
 skip_without(DPKG_DEB dpkg-deb)
 skip_without(SHLIBDEPS dpkg-shlibdeps)
+skip_without(FILE file)
 set(directory ${work}/deb)
 file(REMOVE_RECURSE ${directory})
 run(${CPACK} --config ${BUILD}/CPackConfig.cmake -B ${directory})

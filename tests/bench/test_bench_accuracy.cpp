@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "bench/accuracy/accuracy.h"
+#include "bench/accuracy/exact_product.h"
 #include "bench/accuracy/result_check.h"
 #include "bench/operands/element_bits.h"
 #include "bench/operands/operands.h"
@@ -465,4 +466,13 @@ TEST_CASE("a wrong product is seen, a right one passes, whatever the types") {
                 CHECK(alone.wrong());
                 CHECK_FALSE(alone.difference);
             }
+}
+
+TEST_CASE("a result of whole numbers that is off by one is wrong, whatever its size") {
+    const Shape shape = parse_shape("2x2x4 dtype=s8");
+    const std::vector<double> right = {64516, -3, 0, 7};
+    const Operands operands(host(), shape, 0, pool());
+    const ExactEpilogue epilogue(operands, 0);
+    CHECK(compare(shape.problem, right, right, right, epilogue).ratio == 0);
+    CHECK(compare(shape.problem, {64517, -3, 0, 7}, right, right, epilogue).ratio > 1);
 }

@@ -166,7 +166,7 @@ TEST_CASE("a read-only connection reads, and says why it does not write") {
     TuningDatabase database(file, Mode::read_only);
     database.set_environment(environment_of("NVIDIA H200"));
     CHECK(database.winners().size() == 1);
-    CHECK(database.measurements(problem_of("64 64 1")).size() == 1);
+    CHECK(database.deciding_measurements(problem_of("64 64 1")).size() == 1);
     CHECK(failure([&] { database.record(problem_of("1 1 1"), tiled_config(4), {}, measured(1)); }).find("can't be written") !=
           std::string::npos);
     CHECK(read_file(file) == bytes);

@@ -115,7 +115,8 @@ const char* take_epilogue(const Getters& getters, LtDescriptor descriptor, const
     p.bias_axis = TMM_BIAS_ROWS;
     p.type_bias = p.type_c;
     const auto type = attributes.read_or<std::int32_t>(kProductBiasType, kTypeOfD);
-    if (type != kTypeOfD && (!translate_type(type, p.type_bias) || p.type_bias == TMM_F64))
+    if (type != kTypeOfD &&
+        (!translate_type(type, p.type_bias) || (p.type_bias != TMM_F32 && p.type_bias != TMM_F16 && p.type_bias != TMM_BF16)))
         return "its bias has a type that tmm has no kernels for";
     if (p.batch > 1 && attributes.read_or<std::int64_t>(kProductBiasStride, 0) != 0) return "its members have a bias each";
     product.bias = attributes.read_or<const void*>(kProductBiasPointer, nullptr);

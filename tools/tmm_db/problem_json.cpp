@@ -90,19 +90,16 @@ Json choice_json(const ProblemOnDevice& known, const GemmProblem& problem) {
 }
 
 Json known_json(const ProblemOnDevice& known, const GemmProblem& problem) {
-    std::map<Outcome, int> counts;
-    for (const auto& candidate : known.candidates) ++counts[candidate.measurement.outcome];
     Json outcomes = Json::object();
-    for (const auto& [outcome, count] : counts) outcomes[std::string(name_of(outcome))] = count;
+    for (const auto& [outcome, count] : known.outcomes()) outcomes[std::string(name_of(outcome))] = count;
     const TuningRecord* const serving = known.serving();
-    const auto measured = std::ranges::find_if(
-        known.candidates, [&](const TuningRecord& candidate) { return serving && candidate.config == serving->config; });
+    const TuningRecord* const measured = serving ? known.candidate(serving->config) : nullptr;
     const bool is_own = known.decision && serving == &*known.decision;
     Json device = device_json(known.device);
     device["profile"] = known.modelled ? Json(origin_text(known.modelled->profile)) : Json(nullptr);
     device["winner"] = serving ? decision_json(problem, *serving, known.modelled) : Json(nullptr);
     device["own_winner"] = known.decision && !is_own ? decision_json(problem, *known.decision, known.modelled) : Json(nullptr);
-    device["measured"] = measured != known.candidates.end() ? candidate_json(problem, *measured, known.modelled) : Json(nullptr);
+    device["measured"] = measured ? candidate_json(problem, *measured, known.modelled) : Json(nullptr);
     device["outcomes"] = outcomes;
     device["runs"] = choice_json(known, problem);
     return device;

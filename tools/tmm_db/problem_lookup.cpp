@@ -128,6 +128,17 @@ const TuningRecord* ProblemOnDevice::serving() const {
     return decision ? &*decision : nullptr;
 }
 
+const TuningRecord* ProblemOnDevice::candidate(const KernelConfig& config) const {
+    const auto found = std::find_if(candidates.begin(), candidates.end(), [&](const auto& one) { return one.config == config; });
+    return found == candidates.end() ? nullptr : &*found;
+}
+
+std::map<Outcome, int> ProblemOnDevice::outcomes() const {
+    std::map<Outcome, int> counts;
+    for (const TuningRecord& one : candidates) ++counts[one.measurement.outcome];
+    return counts;
+}
+
 std::vector<ProblemOnDevice> look_up(TuningDatabase* database, const ProblemQuery& query) {
     Lookup lookup(query);
     if (database)

@@ -1,6 +1,7 @@
 // Looks up what is known of one problem, device by device: in a database, among the winners that ship, and what the library would run.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,10 @@ struct ProblemOnDevice {
     bool is_tuned() const { return decision || !candidates.empty(); }
     // The decision whose winner runs, which may be another mode's. Null where the problem has none; its own where no choice says otherwise.
     const TuningRecord* serving() const;
+    // The candidate of that config; null where its measurement is not in this database.
+    const TuningRecord* candidate(const KernelConfig& config) const;
+    // How many candidates have each outcome.
+    std::map<Outcome, int> outcomes() const;
 };
 
 // What is asked of look_up().

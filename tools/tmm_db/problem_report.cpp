@@ -18,10 +18,9 @@
 namespace tmm {
 namespace {
 
-std::string outcome_counts(const std::vector<TuningRecord>& candidates) {
-    std::map<Outcome, int> counts;
-    for (const auto& candidate : candidates) ++counts[candidate.measurement.outcome];
-    std::string text = fmt::format("{}", candidates.size());
+std::string outcome_counts(const ProblemOnDevice& known) {
+    const std::map<Outcome, int> counts = known.outcomes();
+    std::string text = fmt::format("{}", known.candidates.size());
     if (counts.size() == 1) return text + fmt::format(", all {}", name_of(counts.begin()->first));
     const char* separator = ": ";
     for (const auto& [outcome, count] : counts) {
@@ -36,13 +35,6 @@ std::string kernel_text(const Measurement& m) {
     if (m.registers >= 0) text += fmt::format("; {} registers", m.registers);
     if (m.spill_bytes >= 0) text += m.spill_bytes == 0 ? ", no spills" : fmt::format(", {} bytes spilled", m.spill_bytes);
     return text + fmt::format("; {} bytes of shared memory, {} of workspace", m.shared_bytes, m.workspace_bytes);
-}
-
-// The measurement of the decision's config; null where it is not in this database.
-const Measurement* measurement_of(const ProblemOnDevice& known, const TuningRecord& decision) {
-    const auto measured =
-        std::ranges::find_if(known.candidates, [&](const auto& candidate) { return candidate.config == decision.config; });
-    return measured == known.candidates.end() ? nullptr : &measured->measurement;
 }
 
 // Rows of a name and a sentence, which breaks into lines of its own column.
@@ -114,12 +106,13 @@ std::string described(const ProblemOnDevice& known, const GemmProblem& problem, 
     const TuningRecord* const serving = known.serving();
     if (!serving) {
         rows.add("winner", "none has been decided on");
-        if (!known.candidates.empty()) rows.add("candidates", outcome_counts(known.candidates));
+        if (!known.candidates.empty()) rows.add("candidates", outcome_counts(known));
         if (options.choose) add_choice(rows, known, problem, options);
         return rows.take();
     }
     const TuningRecord& decision = *serving;
-    const Measurement* const measured = measurement_of(known, decision);
+    const TuningRecord* const candidate = known.candidate(decision.config);
+    const Measurement* const measured = candidate ? &candidate->measurement : nullptr;
     rows.add("winner", config_text(decision.config, options));
     if (decision.problem.compute != problem.compute) rows.add("served by", served_by_text(known, decision));
     const ReasonParts reason = parts_of_reason(decision.reason);
@@ -136,7 +129,7 @@ std::string described(const ProblemOnDevice& known, const GemmProblem& problem, 
         rows.add("kernel", kernel_text(*measured));
     }
     if (!alone) {
-        rows.add("candidates", known.candidates.empty() ? "their measurements are not in this database" : outcome_counts(known.candidates));
+        rows.add("candidates", known.candidates.empty() ? "their measurements are not in this database" : outcome_counts(known));
         rows.add("runner-up", runner_up_text(decision));
     }
     rows.add("decided", decided_text(decision, known.candidates.size()));
@@ -178,10 +171,9 @@ std::string candidates_report(const std::vector<ProblemOnDevice>& devices, const
                        ratio_text(m.error_ratio), count_text(m.registers), config_text(candidate.config, options), m.detail});
         }
         text += text.empty() ? "" : "\n";
-        text +=
-            hanging(fmt::format("{} on {}: {}", to_text(problem), device_text(model_of(known.device)), outcome_counts(known.candidates)),
-                    columns_of(options), kReportIndent) +
-            "\n" + table.text(options.screen);
+        text += hanging(fmt::format("{} on {}: {}", to_text(problem), device_text(model_of(known.device)), outcome_counts(known)),
+                        columns_of(options), kReportIndent) +
+                "\n" + table.text(options.screen);
     }
     return text;
 }

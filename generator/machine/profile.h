@@ -33,8 +33,8 @@ struct MachineProfile {
     double fma_clock = 0;
     double tensor_clock = 0;
 
-    // Multiply-adds of an SM in a clock: by FMAs in float and in double; by wgmma with bytes, 16-bit and TF32 operands; and by mma.sync with
-    // 16-bit operands and sums in float, in double, and with bytes.
+    // Multiply-adds of an SM in a clock: by FMAs in float and in double; by wgmma with bytes, 16-bit and TF32 operands; and by mma.sync
+    // with 16-bit operands and sums in float, in double, and with bytes.
     double fmas_per_clock = 0;
     double double_fmas_per_clock = 0;
     double wgmma_8_per_clock = 0;

@@ -30,7 +30,8 @@ struct RunOffRequest {
 };
 
 // Samples the finalists of the request round by round, each time in another order. launches: how many a sample of each takes, 0 for those
-// that can't run. between_us: what passes between two launches. sample: takes one, in microseconds a launch. Returns the samples by finalist, one a round; those that are out have fewer.
+// that can't run. between_us: what passes between two launches. sample: takes one, in microseconds a launch. Returns the samples by
+// finalist, one a round; those that are out have fewer.
 //
 // Where the request has the finalists' places in the search, they race, as in "Hoeffding Races" (Maron, Moore, 1994) and, by blocks, in "A
 // Racing Algorithm for Configuring Metaheuristics" (Birattari and others, 2002). As decisions go by medians of the rounds' ratios, the test

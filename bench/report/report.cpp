@@ -48,9 +48,17 @@ double host_cost_of(const ShapeResult& result, const std::string& name) {
     return peer ? peer->host_us : -1;
 }
 
-std::string between_text(const ShapeResult& result) {
+// The times that the claimed ratio is of.
+double claimed_us(const ShapeResult& result) {
+    return result.between_us > 0 ? result.between_us : result.median_us;
+}
+double claimed_us(const PeerResult& peer) {
+    return peer.between_us > 0 ? peer.between_us : peer.median_us;
+}
+
+std::string back_to_back_text(const ShapeResult& result) {
     const PeerResult* peer = peer_named(result, result.best_peer);
-    return fmt::format("{}/{}", time_text(result.between_us), time_text(peer ? peer->between_us : 0));
+    return fmt::format("{}/{}", time_text(result.median_us), time_text(peer ? peer->median_us : 0));
 }
 
 std::string note_of(const ShapeResult& result) {
@@ -211,7 +219,7 @@ TableLayout layout_of(const std::vector<Shape>& shapes, const RunInfo& info, con
     // The emulated device's times say nothing about arithmetic.
     if (!info.device.emulated) add({"TFLOP/s", true, 4}, 7);
     add({"host µs", true, 5}, 11);
-    add({"between µs", true, 4}, 13);
+    add({"back to back µs", true, 4}, 15);
     add({"wksp", true, 7}, 5);
     add({"error", true, 6}, 7);
     add({"peer error", true, 9}, 7);
@@ -230,14 +238,15 @@ std::vector<std::string> legend(const RunInfo& info, const std::vector<std::stri
     if (info.device.emulated) {
         lines.emplace_back("The emulated device: times are the CPU's and say nothing about a GPU.");
     } else {
-        lines.emplace_back("Times: device time of a replayed graph, operands rotated past the L2.");
-        lines.push_back(
-            fmt::format("ratio: fastest peer / tmm with another kernel before each product, as programs have it, whose own time "
-                        "is taken off; the median of {} pairs; above 1 tmm is faster. {}: {}; no mean has it.",
-                        info.pairs, kLessAccurate, less_accurate_text()));
-        if (shows("back to back")) lines.emplace_back("back to back: the same ratio without another kernel, as the columns of times are.");
+        lines.emplace_back(
+            "Times: device time of a replayed graph, operands rotated past the L2, with another kernel before each product, as programs "
+            "have "
+            "it, whose own time is taken off.");
+        lines.push_back(fmt::format("ratio: fastest peer / tmm, the median of {} pairs; above 1 tmm is faster. {}: {}; no mean has it.",
+                                    info.pairs, kLessAccurate, less_accurate_text()));
+        if (shows("back to back"))
+            lines.emplace_back("back to back: ratio, TFLOP/s and µs (tmm/best peer) of products that follow each other.");
         if (shows("host µs")) lines.emplace_back("host: a call's cost on the CPU, tmm/best peer.");
-        if (shows("between µs")) lines.emplace_back("between: the times that the ratio is of, tmm/best peer.");
     }
     if (shows("error"))
         lines.emplace_back("error: ||C - exact|| / ||exact||, of tmm, the best peer and the naive kernel (FMAs in the order of k).");
@@ -263,10 +272,10 @@ void Table::row(const ShapeResult& result) {
         out_ << hanging(printable(fmt::format("{}  failed: {}", shape, result.failure)), columns_, kIndent) << '\n' << std::flush;
         return;
     }
-    std::vector<std::string> cells = {shape, time_text(result.median_us)};
+    std::vector<std::string> cells = {shape, time_text(claimed_us(result))};
     for (const std::string& name : info_.peers) {
         const PeerResult* peer = peer_named(result, name);
-        cells.push_back(peer ? time_text(peer->median_us) : "-");
+        cells.push_back(peer ? time_text(claimed_us(*peer)) : "-");
     }
     const bool compared = !result.best_peer.empty();
     const Interval& ratio = result.claimed_ratio();
@@ -278,7 +287,7 @@ void Table::row(const ShapeResult& result) {
                                compared ? fmt::format("{:.3f}", result.ratio.value) : "-"});
     if (!info_.device.emulated) cells.push_back(fmt::format("{:.2f}", result.tflops));
     cells.insert(cells.end(), {fmt::format("{}/{}", host_text(result.host_us), host_text(host_cost_of(result, result.best_peer))),
-                               between_text(result), bytes_text(result.workspace_bytes), error_text(result.check.accuracy.error),
+                               back_to_back_text(result), bytes_text(result.workspace_bytes), error_text(result.check.accuracy.error),
                                error_text(best_peer_error(result)), error_text(result.check.naive_error)});
     if (epilogues_) cells.push_back(way_of_best_peer(result));
     cells.insert(cells.end(), {result.match, config});

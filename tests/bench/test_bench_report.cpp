@@ -198,17 +198,22 @@ TEST_CASE("the naive peer says which rule keeps it from a problem") {
     CHECK(reason == violation_of(plainest, signature_of(parse_shape("8 8 8 dtype=f64 ctype=f16").problem)));
 }
 
-TEST_CASE("the times where another kernel stands between are given for both sides, and are no part of the ratio") {
+TEST_CASE("the times where another kernel stands between are claimed for both sides, and those back to back stand beside them") {
     ShapeResult one = result("64 64 64", 2);
     one.between_us = 11.5;
     one.between_ratio = {.value = 1.75, .low = 1.5, .high = 2};
+    one.between_ratios = {1.75};
     one.peers[1].between_us = 20.125;
     std::ostringstream out;
     Table table(out, {one.shape}, run_info(), {});
     table.row(one);
     INFO(out.str());
-    CHECK(contains(out.str(), "between µs"));
-    CHECK(contains(out.str(), " 11.50/20.12 "));
+    CHECK(contains(out.str(), "back to back µs"));
+    CHECK(contains(out.str(), " 11.50 "));
+    CHECK(contains(out.str(), " 20.12 "));
+    CHECK(contains(out.str(), " 1.750 "));
+    CHECK(contains(out.str(), "[1.500, 2.000]"));
+    CHECK(contains(out.str(), " 10.00/20.00 "));
     const std::string text = csv(run_info(), {one});
     INFO(text);
     CHECK(contains(text, ",cublaslt_host_us,cublaslt_between_us,cublaslt_workspace_bytes,"));

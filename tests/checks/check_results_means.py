@@ -35,15 +35,25 @@ class Means(unittest.TestCase):
         self.assertAlmostEqual(run.mean(), 2)
         self.assertEqual(run.left_out(), 2)
         page = self.page_of(run)
-        self.assertIn("| H200 | 3 | 2 | 2.000 | 2.000 | a |", page)
-        self.assertIn("| a | 1 | 2 | 2.000 |", page)
-        self.assertIn("| b | 1 | 8 | 8.000* |", page)
-        self.assertIn("| c | 1 | 8 | 8.000* |", page)
+        self.assertIn("| H200 | 3 | 2 | – | 2.000 | 2.000 | a |", page)
+        self.assertIn("| a | 1 | 2 | 2.000 | 2.000 |", page)
+        self.assertIn("| b | 1 | 8 | 8.000 | 8.000* |", page)
+        self.assertIn("| c | 1 | 8 | 8.000 | 8.000* |", page)
+
+    def test_the_time_with_another_kernel_between_is_claimed(self):
+        head = "shape,tmm_us,cublas_us,best_peer,ratio,tmm_between_us,cublas_between_us,between_ratio\n"
+        run = self.run_of(["a,1,2,cublas,2,3,4.5,1.5\n", "b,1,8,cublas,8,2,12,6\n"], head)
+        self.assertAlmostEqual(run.mean(), 3)
+        self.assertAlmostEqual(run.mean_back_to_back(), 4)
+        page = self.page_of(run)
+        self.assertIn("| H200 | 2 | 0 | 3.000 | 4.000 | 1.500 | a |", page)
+        self.assertIn("| a | 3 | 4.5 | 2.000 | 1.500 |", page)
+        self.assertIn("| b | 2 | 12 | 8.000 | 6.000 |", page)
 
     def test_a_list_without_any_other_has_no_mean(self):
         run = self.run_of(["a,1,2,cublas,2,8e-4,3e-4\n"])
         self.assertIsNone(run.mean())
-        self.assertIn("| H200 | 1 | 1 | – | 2.000* | a |", self.page_of(run))
+        self.assertIn("| H200 | 1 | 1 | – | – | 2.000* | a |", self.page_of(run))
 
     def test_files_without_errors_count_all_shapes(self):
         run = self.run_of(["a,1,2,cublas,2\n", "b,1,8,cublas,8\n"], "shape,tmm_us,cublas_us,best_peer,ratio\n")

@@ -25,7 +25,8 @@ Staleness staleness(const GemmProblem& problem, const TuningDatabase::Decision& 
     return {.driver = decision.driver_version != now.device.driver_version,
             .nvrtc = decision.nvrtc_version != now.nvrtc_version,
             .kernels = !rows.empty() && !is_today(rows, problem, decision.config, now.device, book),
-            .unmeasured = rows.empty()};
+            .unmeasured = rows.empty(),
+            .back_to_back = decision.back_to_back};
 }
 
 }  // namespace tmm

@@ -15,8 +15,10 @@ struct Staleness {
     bool kernels = false;
     // The database has no measurement of the config, whose winner came without any.
     bool unmeasured = false;
+    // It was decided by times of products that follow each other, without another kernel between.
+    bool back_to_back = false;
 
-    bool any() const { return driver || nvrtc || kernels || unmeasured; }
+    bool any() const { return driver || nvrtc || kernels || unmeasured || back_to_back; }
 };
 
 // A winner that is stale races a few guesses when its problem is tuned again. now: the device with today's driver and compiler, whose rows

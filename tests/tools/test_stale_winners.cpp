@@ -97,6 +97,19 @@ TEST_CASE("a winner is stale by its driver, its NVRTC or its kernels, each by it
     CHECK(stale(devices(file, "--driver 12.8 --nvrtc 12.6")[0])[4] == "68x64x64: kernels");
 }
 
+TEST_CASE("a winner that was decided by times back to back is stale until one with another kernel between takes its place") {
+    const TemporaryDirectory folder;
+    const auto file = folder / "tmm.db";
+    decide(file, "64x64x64", h200(13000, 12090));
+    decide(file, "65x64x64", h200(13000, 12090));
+    CHECK(stale(devices(file, "--driver 13.0 --nvrtc 12.9")[0]).empty());
+    SQLite::Database(file, SQLite::OPEN_READWRITE).exec("UPDATE policy SET other_kernel = 0");
+    CHECK(stale(devices(file, "--driver 13.0 --nvrtc 12.9")[0]) == Lines{"64x64x64: back_to_back", "65x64x64: back_to_back"});
+    CHECK(run_command(command(file, "--driver 13.0 --nvrtc 12.9")).out.find("timed back to back") != std::string::npos);
+    decide(file, "65x64x64", h200(13000, 12090));
+    CHECK(stale(devices(file, "--driver 13.0 --nvrtc 12.9")[0]) == Lines{"64x64x64: back_to_back"});
+}
+
 TEST_CASE("a winner that was imported without measurements is said to have none, not to have other kernels") {
     const TemporaryDirectory folder;
     const auto file = folder / "tmm.db";

@@ -86,9 +86,10 @@ std::string stale_report(const std::vector<StaleWinners>& devices, const ReportO
             table.add({to_text(row.winner.problem), time_text(row.winner.median_us), utc_day(row.decision.time),
                        row.staleness.driver ? version_or_none(row.decision.driver_version) : "-",
                        row.staleness.nvrtc ? version_or_none(row.decision.nvrtc_version) : "-",
-                       row.staleness.kernels      ? "changed"
-                       : row.staleness.unmeasured ? "unmeasured"
-                                                  : "-",
+                       row.staleness.kernels        ? "changed"
+                       : row.staleness.unmeasured   ? "unmeasured"
+                       : row.staleness.back_to_back ? "timed back to back"
+                                                    : "-",
                        config_text(row.winner.config, options)});
         text += (text.empty() ? "" : "\n") + device_line(device.winners.front(), options);
         text += hanging(compared_text(device), columns_of(options), kReportIndent) + "\n";

@@ -37,6 +37,7 @@ Json stale_winner_json(const StaleWinner& row) {
     if (row.staleness.nvrtc) changed.push_back("nvrtc");
     if (row.staleness.kernels) changed.push_back("kernels");
     if (row.staleness.unmeasured) changed.push_back("unmeasured");
+    if (row.staleness.back_to_back) changed.push_back("back_to_back");
     return {{"problem", to_text(row.winner.problem)},
             {"config", config_json(row.winner.config)},
             {"median_us", number_json(row.winner.median_us, row.winner.median_us > 0)},

@@ -101,7 +101,7 @@ ReusableResult reusable_result_of(TuningDatabase& database, const PendingProblem
     const std::string today = *effort == options.effort
                                   ? problem.search_hash
                                   : search_hash(*effort, make_candidates(problem.shape.problem, *effort, device, book, kAllCandidates));
-    return hash == today && !problem.earlier->back_to_back ? ReusableResult::counts : ReusableResult::races;
+    return hash == today ? ReusableResult::counts : ReusableResult::races;
 }
 
 bool is_upset(const ProblemReport& report, const TuningDatabase::Decision& earlier) {

@@ -71,7 +71,7 @@ PredictedTime with_kernel_before(PredictedTime alone, const Schedule& s, const D
     } else if (device.overlaps_kernels()) {
         time.other_kernels += device.profile.kernel_gap;
     }
-    time.other_kernels += microseconds_of_finish(s, device);
+    time.other_kernels += microseconds_of_finish(s, device) + microseconds_of_mirror(s, device);
     return time;
 }
 
@@ -80,7 +80,7 @@ PredictedTime with_kernel_before(PredictedTime alone, const Schedule& s, const D
 PredictedTime predict(const Schedule& s, const DeviceInfo& device) {
     if (!device.emulated) return with_kernel_before(alone(s, device), s, device);
     PredictedTime time = host_time_of_plan(s);
-    time.other_kernels += microseconds_of_finish(s, device);
+    time.other_kernels += microseconds_of_finish(s, device) + microseconds_of_mirror(s, device);
     return time;
 }
 

@@ -22,7 +22,7 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
     const auto consider = [&](const Schedule& schedule, const PredictedConfig& predicted) {
         const double estimate = predicted.time.total();
         if ((best && estimate >= best_estimate) || schedule.workspace_bytes > most_workspace ||
-            why_invalid(problem, predicted.config, device) || why_inaccurate(schedule))
+            why_invalid(problem, predicted.config, device) || why_promise_broken(schedule, device))
             return;
         best = predicted.config;
         best_estimate = estimate;
@@ -42,6 +42,16 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
             }
         }
         if (search.is_unrivalled && search.is_unrivalled(problem, *best)) break;
+    }
+    // Of the likeliest configs none may add up in the one order that an invariant problem allows.
+    if (!best && problem.invariant) {
+        for (const Family* family : families()) {
+            for (const Search::Candidate& candidate : family->search.candidates(problem, device)) {
+                if (rejection_reason(problem, candidate.config, device)) continue;
+                const Schedule schedule = schedule_of(problem, candidate.config, device);
+                consider(schedule, {candidate.config, predict(schedule, device)});
+            }
+        }
     }
     return best ? *best : fallback_config();
 }

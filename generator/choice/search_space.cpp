@@ -90,7 +90,7 @@ public:
         auto resolved = resolve(problem_, config, device_);
         if (auto* const rejection = std::get_if<Rejection>(&resolved)) return reject(config, std::move(rejection->reason));
         Schedule& schedule = std::get<Schedule>(resolved);
-        if (auto reason = why_inaccurate(schedule)) return reject(config, std::move(*reason));
+        if (auto reason = why_promise_broken(schedule, device_)) return reject(config, std::move(*reason));
         const PredictedConfig better = with_better_overlap(std::move(schedule), device_);
         found_.push_back(
             {.config_without_overlap = &config, .overlap = better.config.overlap, .estimate = better.time.total() * (1 + doubt)});

@@ -103,10 +103,48 @@ std::optional<std::string> why_inaccurate(const Schedule& schedule) {
                        c.split_k, depth, kDepthPerAddition * additions);
 }
 
+SumOrder order_of_sums(const Schedule& schedule) {
+    const KernelConfig& c = schedule.config;
+    const Rules& rules = family_of(c).rules;
+    if (format_of(arithmetic_of(schedule.product).accumulator).is_integer) return SumOrder::exact;
+    if (sums_k_in_parts(c) || c.cluster > 1) return SumOrder::parts;
+    return rules.sum_order ? rules.sum_order(schedule.signature, c) : SumOrder::fmas;
+}
+
+// Tensor cores add up 16-bit products and those of TF32; of the units that a device has it is the fastest, whatever the sizes are.
+SumOrder invariant_order(const GemmProblem& p, const DeviceInfo& device) {
+    const Arithmetic arithmetic = arithmetic_of(p);
+    if (format_of(arithmetic.accumulator).is_integer) return SumOrder::exact;
+    const bool is_16_bits = is_16_bit(p.type_a);
+    const bool is_tf32 = p.compute == ComputeMode::tf32;
+    if ((is_16_bits || is_tf32) && device.compute_capability() == 90 && !device.emulated && !p.pointers) return SumOrder::wgmma;
+    return is_16_bits && device.compute_capability() >= 80 ? SumOrder::mma : SumOrder::fmas;
+}
+
+std::string_view words_of(SumOrder order) {
+    switch (order) {
+        case SumOrder::parts: return "in parts of K";
+        case SumOrder::fmas: return "one FMA after the other, k ascending";
+        case SumOrder::mma: return "one mma.sync after the other, k ascending";
+        case SumOrder::wgmma: return "one wgmma after the other, k ascending";
+        case SumOrder::exact: return "exactly, in any order";
+    }
+    return "unknown";
+}
+
+std::optional<std::string> why_promise_broken(const Schedule& schedule, const DeviceInfo& device) {
+    if (auto reason = why_inaccurate(schedule)) return reason;
+    if (!schedule.problem.invariant) return std::nullopt;
+    const SumOrder order = order_of_sums(schedule);
+    const SumOrder wanted = invariant_order(schedule.problem, device);
+    if (order == wanted) return std::nullopt;
+    return fmt::format("with invariant=1 products are added up {}, and this config adds them up {}", words_of(wanted), words_of(order));
+}
+
 std::optional<std::string> rejection_reason(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device) {
     auto resolved = resolve(problem, config, device);
     if (auto* const rejection = std::get_if<Rejection>(&resolved)) return std::move(rejection->reason);
-    return why_inaccurate(std::get<Schedule>(resolved));
+    return why_promise_broken(std::get<Schedule>(resolved), device);
 }
 
 }  // namespace tmm

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "generator/machine/device_info.h"
 #include "generator/plan/resolve.h"
@@ -29,7 +30,17 @@ std::string why_none_serves(const GemmProblem& problem, const std::string& reaso
 // FP32 FMAs in the order of k (docs/accuracy.md; tmm-bench --accuracy measures it). Nothing where it does.
 std::optional<std::string> why_inaccurate(const Schedule& schedule);
 
-// Why the config can't serve the problem on the device (resolve.h), or would not keep that promise; nothing where it may. Any numbers may
+// The order in which the config adds up products; and the one in which all configs do that an invariant problem of these n, k, types and
+// operations has on the device, whatever m is.
+SumOrder order_of_sums(const Schedule& schedule);
+SumOrder invariant_order(const GemmProblem& problem, const DeviceInfo& device);
+// "one FMA after the other, k ascending"
+std::string_view words_of(SumOrder order);
+
+// Why the config does not keep what the problem promises: its accuracy, and the order of its sums where it is invariant.
+std::optional<std::string> why_promise_broken(const Schedule& schedule, const DeviceInfo& device);
+
+// Why the config can't serve the problem on the device (resolve.h), or would not keep such a promise; nothing where it may. Any numbers may
 // stand in the config.
 std::optional<std::string> rejection_reason(const GemmProblem& problem, const KernelConfig& config, const DeviceInfo& device);
 

@@ -98,6 +98,7 @@ std::vector<KernelConfig> with_other_orders(const KernelConfig& config) {
 
 std::optional<std::string> why_no_tma(const GemmProblem& p, const DeviceInfo& device, bool stores) {
     if (!device.has_tma()) return "TMA needs compute capability 9.0 or more";
+    if (p.pointers) return "the copy engine takes matrices of a batch one behind the other";
     constexpr std::int64_t longest = std::int64_t{1} << 40;
     if (std::max(p.lda, p.stride_a) >= longest / size_of(p.type_a) || std::max(p.ldb, p.stride_b) >= longest / size_of(p.type_b) ||
         (stores && std::max(p.ldc, p.stride_c) >= longest / size_of(p.type_c)))

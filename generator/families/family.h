@@ -35,6 +35,10 @@ struct Traits {
     bool moves_single_elements_of_c = false;
     // compute=tf32 is something else to it than f32.
     bool knows_tf32 = false;
+    // Blocks take the tiles of one triangle of C where no more is wanted. Other families multiply all of C.
+    bool walks_triangles = false;
+    // Whole tiles leave at once, so that it takes a step to write one triangle of C alone.
+    bool stores_whole_tiles = false;
     // The blocks come to an SM while those of the kernel before still leave it room, whether the plan's config has overlap or not.
     bool leaves_room = false;
 };
@@ -54,6 +58,8 @@ struct Rules {
     std::optional<std::string> (*rejection)(const Schedule& schedule, const DeviceInfo& device) = nullptr;
     // Sums that a thread holds in registers. Null: their number bounds nothing.
     int (*accumulators)(const KernelConfig& config) = nullptr;
+    // The order of a sum whose K is not divided. Null: one FMA after the other.
+    SumOrder (*sum_order)(const KernelSignature& signature, const KernelConfig& config) = nullptr;
     // The longest chain of roundings of a sum of k products. Null: k.
     i64 (*longest_chain)(const KernelSignature& signature, const KernelConfig& config, i64 k) = nullptr;
 };

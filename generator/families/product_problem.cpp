@@ -15,7 +15,8 @@ bool adds_parts(const GemmProblem& product, const KernelConfig& config) {
 
 // C of the sums' type holds what the epilogue is applied to as it is.
 bool sums_stand_in_c(const GemmProblem& problem, const GemmProblem& product, const KernelConfig& config) {
-    return problem.type_c == sum_type(problem) && !is_gate(problem.activation) && !adds_parts(product, config);
+    return problem.type_c == sum_type(problem) && !is_gate(problem.activation) && !adds_parts(product, config) &&
+           !triangle_is_a_step(problem, config);
 }
 
 }  // namespace
@@ -25,8 +26,13 @@ bool gate_is_a_step(const GemmProblem& problem, const KernelConfig& config) {
     return is_gate(problem.activation) && !(applies_gate && applies_gate(problem, config));
 }
 
+bool triangle_is_a_step(const GemmProblem& problem, const KernelConfig& config) {
+    return (problem.result == Result::lower || problem.result == Result::upper) && family_of(config).traits.stores_whole_tiles;
+}
+
 bool has_finishing_step(const GemmProblem& problem, const KernelConfig& config, EpiloguePlace place) {
-    return (place == EpiloguePlace::step && problem.epilogue != Epilogue::none) || gate_is_a_step(problem, config);
+    return (place == EpiloguePlace::step && problem.epilogue != Epilogue::none) || gate_is_a_step(problem, config) ||
+           triangle_is_a_step(problem, config);
 }
 
 GemmProblem product_problem(const GemmProblem& problem, const KernelConfig& config, EpiloguePlace place) {

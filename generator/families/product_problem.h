@@ -14,6 +14,9 @@ namespace tmm {
 // Does a step apply the problem's gate? The config breaks no rule of its family's.
 bool gate_is_a_step(const GemmProblem& problem, const KernelConfig& config);
 
+// Does a step see to it that one triangle of C alone is written? Other kernels leave the other one alone themselves.
+bool triangle_is_a_step(const GemmProblem& problem, const KernelConfig& config);
+
 // Does a step finish the sums of the config's product?
 bool has_finishing_step(const GemmProblem& problem, const KernelConfig& config, EpiloguePlace place);
 

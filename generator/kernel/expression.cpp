@@ -64,6 +64,10 @@ std::optional<std::string> why_no_expression(std::string_view text) {
     return std::nullopt;
 }
 
+bool names_place(std::string_view text) {
+    return word_at(text, "row") || word_at(text, "column");
+}
+
 namespace {
 
 // An assertion of templates about the expression, such as "it gives an address, not a number".

@@ -20,6 +20,9 @@ struct Expression {
 // Why the text can't be one expression, in words; nothing where it may be one. What it means the compiler says.
 std::optional<std::string> why_no_expression(std::string_view text);
 
+// Does the text name row or column?
+bool names_place(std::string_view text);
+
 // What the compiler says of the expression in a log of a kernel that it stands in: its lines, with places counted from the expression's
 // first character on; empty where the log says nothing of the expression.
 std::string words_on_expression(const std::string& log);

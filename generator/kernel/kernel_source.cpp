@@ -57,6 +57,8 @@ std::string signature_fields(const KernelSignature& s) {
     if (s.activation != Activation::none) fields.push_back(fmt::format(".activation = tmm::Activation::{}", name_of(s.activation)));
     if (s.residual) fields.emplace_back(".residual = true");
     if (s.epilogue != Epilogue::none) fields.push_back(fmt::format(".epilogue = tmm::Epilogue::{}", name_of(s.epilogue)));
+    if (s.result != Result::full) fields.push_back(fmt::format(".result = tmm::Result::{}", name_of(s.result)));
+    if (s.pointers) fields.emplace_back(".pointers = true");
     if (s.type_bias != ElementType::f32) fields.push_back(fmt::format(".type_bias = tmm::ElementType::{}", name_of(s.type_bias)));
     return joined_fields(fields);
 }
@@ -84,6 +86,8 @@ std::string beginning_of_name(const char* kernel, const KernelSignature& s, cons
     if (s.align_a != size_of(s.type_a) || s.align_b != size_of(s.type_b) || s.align_c != size_of(s.type_c))
         name += fmt::format("_a{}b{}c{}", s.align_a, s.align_b, s.align_c);
     if (s.batched) name += "_batched";
+    if (s.pointers) name += "_pointers";
+    if (s.result != Result::full) name += fmt::format("_{}", name_of(s.result));
     if (s.reads_c) name += "_beta";
     return name + epilogue_part(s, expression);
 }

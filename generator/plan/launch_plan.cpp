@@ -32,6 +32,7 @@ LaunchPlan make_launch_plan(const GemmProblem& problem, const KernelConfig& conf
         add_product(list, bind_product);
     add_sums(list);
     if (plan.finished.parts > 0) add_finish(list);
+    if (problem.result == Result::symmetric) add_mirror(list);
     plan.steps = std::move(list.steps);
     return plan;
 }

@@ -11,6 +11,7 @@
 #include "generator/families/gemv/gemv.h"
 #include "generator/families/product_problem.h"
 #include "generator/problem/matrix_layout.h"
+#include "generator/problem/problem_forms.h"
 #include "generator/schedule/packing.h"
 #include "generator/steps/arguments.h"
 #include "generator/steps/steps.h"
@@ -58,6 +59,19 @@ void add_edges(Schedule& s) {
     const std::int64_t rows = s.packed.rows > 0 ? p.m : m;
     if (m < p.m && s.packed.rows == 0) add({.row0 = m, .rows = p.m - m, .columns = p.n}, false);
     if (n < p.n && s.packed.columns == 0) add({.column0 = n, .rows = rows, .columns = p.n - n}, true);
+}
+
+// Blocks of the main kernel, were all of them launched at once: as many as a product has whose tiles fill the rectangle that a triangle is
+// folded to.
+std::int64_t blocks_of_main(const Schedule& s) {
+    const KernelConfig& c = s.config;
+    if (s.signature.result == Result::full || !family_of(c).traits.walks_triangles)
+        return blocks_of(c, s.main.rows, s.main.columns, s.product.batch);
+    TileSize tile = tile_of_c(c);
+    tile.rows *= c.swap_ab ? c.multicast_a : c.multicast_b;
+    tile.columns *= c.swap_ab ? c.multicast_b : c.multicast_a;
+    const TilesOfC tiles = tiles_of_result(s.signature.result, s.main.rows, s.main.columns, tile.rows, tile.columns);
+    return blocks_of(c, tiles.rows * tile.rows, tiles.columns * tile.columns, s.product.batch);
 }
 
 // Which tiles the blocks share with stream_k; no tiles and no blocks where they make whole waves.
@@ -125,6 +139,23 @@ std::optional<std::string> why_no_room(const Schedule& s, const DeviceInfo& devi
     return std::nullopt;
 }
 
+// Why the config can't walk over what is wanted of C, or over a batch that stands anywhere.
+std::optional<std::string> why_not_walked(const Schedule& s) {
+    const GemmProblem& p = s.product;
+    const KernelConfig& c = s.config;
+    if (const char* const violation = walk_violation(s.problem)) return violation;
+    if (p.result != Result::full) {
+        if (c.trim != 0) return "of a triangle trim leaves no strip";
+        if (s.packing.packers > 0) return "blocks that pack beside the product serve all of C";
+    }
+    if (p.pointers) {
+        if (c.pack_ab != 0 || c.planes > 1) return "steps that copy operands take those of a batch one behind the other";
+        if (c.trim != 0) return "strips take operands of a batch one behind the other";
+        if (s.finished.parts == 1) return "a step that finishes sums takes those of a batch one behind the other";
+    }
+    return std::nullopt;
+}
+
 std::optional<std::string> why_no_grid(const Schedule& s) {
     const GemmProblem& p = s.product;
     const KernelConfig& c = s.config;
@@ -161,7 +192,7 @@ Schedule schedule_of(const GemmProblem& problem, const KernelConfig& config, con
     if (is_empty(p)) return s;
     s.packed = packed_strips(p, config);
     if (config.trim != 0) add_edges(s);
-    s.blocks = blocks_of(config, s.main.rows, s.main.columns, p.batch);
+    s.blocks = blocks_of_main(s);
     s.line = shared_tiles(s, device);
     if (const auto add_copies = family_of(config).launch.add_copies) add_copies(s, device);
     s.grid = blocks_of_tiles(s, device) - s.line.tiles + s.line.blocks + s.packing.packers + s.blocks_for_strips;
@@ -182,6 +213,7 @@ std::optional<std::string> why_invalid(const Schedule& s, const DeviceInfo& devi
     if (c.overlap != 0 && !device.overlaps_kernels()) return "overlap needs compute capability 9.0";
     if (family.rules.rejection)
         if (auto reason = family.rules.rejection(s, device)) return reason;
+    if (auto reason = why_not_walked(s)) return reason;
     if (c.trim != 0)
         if (auto reason = why_not_trimmed(p, c)) return reason;
     const TileSize tile = tile_of_c(c);

@@ -76,20 +76,25 @@ bool rows_meet(const Rows& x, const Rows& y, int& steps) {
     return false;
 }
 
+// Matrices that stand anywhere have no layout together, but that of each.
+i64 members(const GemmProblem& p) {
+    return p.pointers ? std::min<i64>(p.batch, 1) : p.batch;
+}
+
 }  // namespace
 
 MatrixLayout layout_of_a(const GemmProblem& p) {
     return {
-        .rows = stored_rows_a(p), .columns = stored_columns_a(p), .ld = p.lda, .stride = p.stride_a, .batch = p.batch, .type = p.type_a};
+        .rows = stored_rows_a(p), .columns = stored_columns_a(p), .ld = p.lda, .stride = p.stride_a, .batch = members(p), .type = p.type_a};
 }
 
 MatrixLayout layout_of_b(const GemmProblem& p) {
     return {
-        .rows = stored_rows_b(p), .columns = stored_columns_b(p), .ld = p.ldb, .stride = p.stride_b, .batch = p.batch, .type = p.type_b};
+        .rows = stored_rows_b(p), .columns = stored_columns_b(p), .ld = p.ldb, .stride = p.stride_b, .batch = members(p), .type = p.type_b};
 }
 
 MatrixLayout layout_of_c(const GemmProblem& p) {
-    return {.rows = rows_of_c(p), .columns = columns_of_c(p), .ld = p.ldc, .stride = p.stride_c, .batch = p.batch, .type = p.type_c};
+    return {.rows = rows_of_c(p), .columns = columns_of_c(p), .ld = p.ldc, .stride = p.stride_c, .batch = members(p), .type = p.type_c};
 }
 
 double elements_of_c(const GemmProblem& p) {

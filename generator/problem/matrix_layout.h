@@ -18,6 +18,7 @@ struct MatrixLayout {
     i64 batch = 1;
     ElementType type = ElementType::f32;
 };
+// Where a batch's matrices stand anywhere it is the layout of one.
 MatrixLayout layout_of_a(const GemmProblem& problem);
 MatrixLayout layout_of_b(const GemmProblem& problem);
 MatrixLayout layout_of_c(const GemmProblem& problem);

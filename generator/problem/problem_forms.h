@@ -19,10 +19,21 @@ inline GemmProblem as_row_major(GemmProblem p) {
     std::swap(p.op_a, p.op_b);
     std::swap(p.lda, p.ldb);
     std::swap(p.stride_a, p.stride_b);
+    p.result = transposed(p.result);
     // What was a column of C is a row of C^T.
     p.activation = across(p.activation);
     if (p.bias != BiasAxis::none) p.bias = p.bias == BiasAxis::columns ? BiasAxis::rows : BiasAxis::columns;
     return p;
+}
+
+// Why no kernel can walk over what the problem wants: one triangle of C, or a batch that stands anywhere; null where one can.
+constexpr const char* walk_violation(const GemmProblem& p) {
+    if (p.pointers && is_gate(p.activation)) return "a gate takes the matrices of a batch one behind the other";
+    if (p.result == Result::full) return nullptr;
+    if (is_gate(p.activation)) return "a gate makes one column, or row, of two, so that no triangle of its result can be computed alone";
+    if (p.m != p.n) return "a result that is symmetric, lower or upper has as many rows as columns";
+    if (p.result == Result::symmetric && p.bias != BiasAxis::none) return "with a bias of rows or columns no result is symmetric";
+    return nullptr;
 }
 
 // The one spelling by which problems of different promises of alignment are compared.

@@ -22,6 +22,19 @@ enum class EpiloguePlace {
     step,
 };
 
+// In which order, and by which operation, the products of one element of C are added up. Where that is the same, so are the sum's bits.
+enum class SumOrder {
+    // Parts of K, which are added up apart.
+    parts,
+    // One FMA after the other in ascending order of k, as the tensor cores of FP64 do, too.
+    fmas,
+    // One instruction of mma.sync, or of wgmma, after the other in ascending order of k.
+    mma,
+    wgmma,
+    // Sums of whole numbers are exact, whatever their order.
+    exact,
+};
+
 // The part of C that a step computes; it reads these rows of op(A) and these columns of op(B).
 struct Extent {
     std::int64_t row0 = 0;

@@ -57,7 +57,7 @@ struct LaunchStep {
     int packers = 0;
     // The first blocks of the grid add up strips.
     int blocks_for_strips = 0;
-    // It applies the epilogue to sums that the steps before it have made.
+    // It finishes C behind the sums that the steps before it have made.
     bool finishes_sums = false;
     // Writes the kernel's argument struct for one call; returns its size in bytes, which is never more than kMaxArgumentBytes. Where alpha
     // or k is 0 it tells the kernel k = 0 and alpha = 0.

@@ -27,7 +27,10 @@ void add_rescue(StepList& list) {
     const Extent& main = list.schedule.main;
     const std::int64_t items = rescue::items(step, main.rows, main.columns, list.schedule.product.batch, step.tile.split_k);
     const std::int64_t sms = list.device.sm_count;
-    list.add(signature_of(list.schedule.product), step, main, sms > 0 ? std::min(items, sms * step.tile.min_blocks) : items, bind);
+    KernelSignature signature = signature_of(list.schedule.product);
+    // It multiplies all of C, for what is not wanted of it stands in no one's way.
+    signature.result = Result::full;
+    list.add(signature, step, main, sms > 0 ? std::min(items, sms * step.tile.min_blocks) : items, bind);
 }
 
 namespace {

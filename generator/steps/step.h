@@ -10,6 +10,7 @@
 #include "base/mandatory.h"
 #include "tmm/steps/finishing/rules.h"
 #include "tmm/steps/fixup/rules.h"
+#include "tmm/steps/mirror/rules.h"
 #include "tmm/steps/pack/rules.h"
 #include "tmm/steps/pad/rules.h"
 #include "tmm/steps/planes/rules.h"
@@ -21,7 +22,7 @@
 namespace tmm {
 
 // A kernel of a plan: a product's, by its config, or a step's around it.
-using PlanKernel = std::variant<KernelConfig, Pack, Pad, Planes, Reduce, Fixup, Finishing, Rescue>;
+using PlanKernel = std::variant<KernelConfig, Pack, Pad, Planes, Reduce, Fixup, Finishing, Rescue, Mirror>;
 
 // What a launch of a kernel needs.
 struct LaunchNeeds {
@@ -72,6 +73,7 @@ StepFacts facts_of(const Reduce& step, const KernelSignature& signature);
 StepFacts facts_of(const Fixup& step, const KernelSignature& signature);
 StepFacts facts_of(const Finishing& step, const KernelSignature& signature);
 StepFacts facts_of(const Rescue& step, const KernelSignature& signature);
+StepFacts facts_of(const Mirror& step, const KernelSignature& signature);
 
 // Nothing for a product.
 std::optional<StepFacts> facts_of_step(const PlanKernel& kernel, const KernelSignature& signature);

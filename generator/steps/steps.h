@@ -77,4 +77,10 @@ void add_finish(StepList& list);
 // A call as the steps before that one see it.
 GemmCall product_call(const Schedule& schedule, const GemmCall& call);
 
+// The step that copies the lower triangle of C to the upper one (templates/tmm/steps/mirror).
+
+double microseconds_of_mirror(const Schedule& schedule, const DeviceInfo& device);
+
+void add_mirror(StepList& list);
+
 }  // namespace tmm

@@ -81,7 +81,7 @@ i64 parse_number(const ProblemField& field, std::string_view text) {
         throw ShapeFault{text.data(),
                          fmt::format("{} = {} is not {} up to {}", field.key, value,
                                      field.range.power_of_two ? "a power of two" : "a number", field.range.most),
-                         "write the bytes that the pointers are multiples of, like 16"};
+                         field.range.most == 1 ? "write 1 or 0" : "write the bytes that the pointers are multiples of, like 16"};
     return value;
 }
 
@@ -196,13 +196,17 @@ void lay_out(const ShapeLine& line, const StoredMatrix& matrix, i64 batch, i64& 
                          fmt::format("ld{} = {} is shorter than a stored {} of {} elements", name, ld, line.column_major ? "column" : "row",
                                      matrix.columns),
                          fmt::format("use at least {}", matrix.columns)};
-    if (batch == 1) {
+    const bool anywhere = line.named.pointers && name != 'r';
+    if (anywhere && line.names(matrix.stride_key))
+        throw ShapeFault{stride_where, fmt::format("stride_{} says nothing where pointers=1: each matrix has an address", name),
+                         "leave it out"};
+    if (batch == 1 || anywhere) {
         stride = 0;
     } else if (!line.names(matrix.stride_key)) {
         stride = checked_product(matrix.rows, ld, where, "the matrix");
     }
     const MatrixLayout layout{
-        .rows = matrix.rows, .columns = matrix.columns, .ld = ld, .stride = stride, .batch = batch, .type = matrix.type};
+        .rows = matrix.rows, .columns = matrix.columns, .ld = ld, .stride = stride, .batch = anywhere ? 1 : batch, .type = matrix.type};
     if (!extent_in_bytes(layout))
         throw ShapeFault{stride_where,
                          fmt::format("the size of {} in bytes does not fit in 64 bits",
@@ -229,6 +233,12 @@ void refuse_gate(const ShapeLine& line, const GemmProblem& p) {
     if (!is_gate(p.activation)) return;
     const char* const where = line.places[position_of("bias")];
     if (p.reads_c) throw ShapeFault{where, fmt::format("{} does not read C", name_of(p.activation)), "leave out beta"};
+}
+
+void refuse_walk(const ShapeLine& line, const GemmProblem& p) {
+    const char* const where = line.places[position_of(p.pointers && is_gate(p.activation) ? "pointers" : "result")];
+    if (const char* const violation = walk_violation(p))
+        throw ShapeFault{where, violation, "leave it out, or what it does not go with"};
 }
 
 // Products of whole numbers are scaled by whole numbers.
@@ -315,6 +325,7 @@ GemmProblem make_problem(const ShapeLine& line, i64 m, i64 n, i64 k) {
     refuse_unused(line, p);
     refuse_gate(line, p);
     refuse_fractions(line, p);
+    refuse_walk(line, p);
     const auto lay = [&](char name, i64 rows, i64 columns, ElementType type, i64& ld, i64& stride) {
         if (line.column_major) std::swap(rows, columns);
         const std::size_t ld_key = position_of(std::string("ld") + name);

@@ -85,6 +85,9 @@ std::string_view name_of(Activation activation) {
 std::string_view name_of(BiasAxis axis) {
     return enum_name(axis, kBiasAxisNames);
 }
+std::string_view name_of(Result result) {
+    return enum_name(result, kResultNames);
+}
 
 std::string ops_name(Operation op_a, Operation op_b) {
     return {op_a == Operation::none ? 'n' : 't', op_b == Operation::none ? 'n' : 't'};

@@ -17,6 +17,7 @@ std::string_view name_of(ComputeMode mode);
 std::string_view name_of(Epilogue epilogue);
 std::string_view name_of(Activation activation);
 std::string_view name_of(BiasAxis axis);
+std::string_view name_of(Result result);
 // The name is "nn", "nt", "tn" or "tt".
 std::string ops_name(Operation op_a, Operation op_b);
 // The names of the values that kernels serve: "f32, f16, bf16".

@@ -253,19 +253,13 @@ CheckedCall check_matrices(tmmLayout_t layout, tmmOperation_t op_a, tmmOperation
         problem.compute = TMM_COMPUTE_F64;
     }
     problem.reads_c = !beta || *beta != 0 ? 1 : 0;
-    const tmmGemmArgs_t args = {.struct_size = sizeof(tmmGemmArgs_t),
-                                .alpha = alpha,
-                                .beta = beta,
-                                .a = a,
-                                .b = b,
-                                .c = c,
-                                .bias = nullptr,
-                                .workspace = nullptr,
-                                .workspace_size = 0,
-                                .prepared_a = nullptr,
-                                .prepared_b = nullptr,
-                                .residual = nullptr,
-                                .parameters = {}};
+    tmmGemmArgs_t args{};
+    args.struct_size = sizeof args;
+    args.alpha = alpha;
+    args.beta = beta;
+    args.a = a;
+    args.b = b;
+    args.c = c;
     const tmm::CheckedProblem checked = tmm::check_problem(&problem);
     return {.problem = checked, .args = tmm::check_args(checked, &args)};
 }
@@ -562,6 +556,8 @@ const char* tmmStatusString(tmmStatus_t status) {
         case TMM_STATUS_BUNDLE_VERSION: return "bundle of another version";
         case TMM_STATUS_BUNDLE_DEVICE: return "bundle for another device";
         case TMM_STATUS_INVALID_CONFIG: return "invalid config";
+        case TMM_STATUS_INVALID_RESULT: return "invalid result";
+        case TMM_STATUS_NOT_SQUARE: return "the result is not square";
         case TMM_STATUS_OVERLAP: return "c overlaps what is read";
     }
     return "unknown status";

@@ -114,7 +114,7 @@ void RuntimeHandle::gemm(const PlanRequest& request, GemmCall call, std::size_t 
     if (is_empty(problem)) return;
     // The prepared operands belong to a plan that the caller holds.
     call.prepared_a = call.prepared_b = nullptr;
-    const int alignment = alignment_of(call);
+    const int alignment = alignment_of(problem, call);
     const bool brings_workspace = call.workspace != nullptr;
     std::shared_ptr<const RuntimePlan> plan;
     if (alignment < problem.alignment) {

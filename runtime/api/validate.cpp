@@ -90,6 +90,19 @@ BiasAxis check_bias_axis(tmmBiasAxis_t axis) {
     refuse(TMM_STATUS_INVALID_BIAS_AXIS, "bias_axis is {}, neither TMM_BIAS_COLUMNS (0) nor TMM_BIAS_ROWS (1)", static_cast<int>(axis));
 }
 
+Result check_result(tmmResult_t result) {
+    switch (result) {
+        case TMM_RESULT_FULL: return Result::full;
+        case TMM_RESULT_SYMMETRIC: return Result::symmetric;
+        case TMM_RESULT_LOWER: return Result::lower;
+        case TMM_RESULT_UPPER: return Result::upper;
+    }
+    refuse(TMM_STATUS_INVALID_RESULT, "result is {}, no tmmResult_t", static_cast<int>(result));
+}
+
+// The struct's size in a program that was compiled before results other than full, and arrays of pointers, existed.
+constexpr std::size_t kSizeWithoutResult = offsetof(tmmGemmProblem_t, result);
+
 // The struct's size in a program that was compiled before epilogues existed.
 constexpr std::size_t kSizeWithoutEpilogue = offsetof(tmmGemmProblem_t, activation);
 
@@ -211,8 +224,10 @@ void check_block(const void* pointer, const char* name, tmmStatus_t status) {
 
 // The struct's size in a program that was compiled before the prepared operands existed.
 constexpr std::size_t kArgsSizeWithoutPrepared = offsetof(tmmGemmArgs_t, prepared_a);
-// … and before residuals and parameters did.
+// … before residuals and parameters did.
 constexpr std::size_t kArgsSizeWithoutResidual = offsetof(tmmGemmArgs_t, residual);
+// … and before arrays of pointers did.
+constexpr std::size_t kArgsSizeWithoutArrays = offsetof(tmmGemmArgs_t, a_array);
 
 // A pointer that the problem has a use for; one that it has none for must be null, since the caller expects something of it.
 const void* check_added(bool has, const void* pointer, ElementType type, const char* name, tmmStatus_t null_status) {
@@ -233,7 +248,8 @@ void take_epilogue_values(const tmmGemmArgs_t& args, const GemmProblem& p, GemmC
 CheckedProblem check_problem(const tmmGemmProblem_t* given) {
     if (!given) refuse(TMM_STATUS_NULL_POINTER, "problem is null");
     const tmmGemmProblem_t& p = *given;
-    if (p.struct_size != sizeof(tmmGemmProblem_t) && p.struct_size != kSizeWithoutMaxWorkspace && p.struct_size != kSizeWithoutEpilogue)
+    if (p.struct_size != sizeof(tmmGemmProblem_t) && p.struct_size != kSizeWithoutMaxWorkspace && p.struct_size != kSizeWithoutEpilogue &&
+        p.struct_size != kSizeWithoutResult)
         refuse(TMM_STATUS_INVALID_STRUCT_SIZE, "problem->struct_size is {}, but sizeof(tmmGemmProblem_t) is {}; tmmGemmProblemInit sets it",
                p.struct_size, sizeof(tmmGemmProblem_t));
     if (p.layout != TMM_ROW_MAJOR && p.layout != TMM_COL_MAJOR)
@@ -259,9 +275,13 @@ CheckedProblem check_problem(const tmmGemmProblem_t* given) {
     check_leading_dimension(p.ldb, row_major == (op_b == Operation::none) ? columns_of_b : p.k, row_major, "ldb", TMM_STATUS_INVALID_LDB);
     check_leading_dimension(p.ldc, row_major ? p.n : p.m, row_major, "ldc", TMM_STATUS_INVALID_LDC);
     if (epilogue.residual) check_leading_dimension(p.ldr, row_major ? p.n : p.m, row_major, "ldr", TMM_STATUS_INVALID_LDR);
+    const bool has_walk = p.struct_size > kSizeWithoutResult;
+    const Result result = has_walk ? check_result(p.result) : Result::full;
+    const bool pointers = has_walk && p.pointer_array != 0;
     const bool batched = p.batch > 1;
-    if (batched) {
-        if (epilogue.residual) check_size(p.stride_r, "stride_r", TMM_STATUS_INVALID_STRIDE);
+    const bool strided = batched && !pointers;
+    if (batched && epilogue.residual) check_size(p.stride_r, "stride_r", TMM_STATUS_INVALID_STRIDE);
+    if (strided) {
         check_size(p.stride_a, "stride_a", TMM_STATUS_INVALID_STRIDE);
         check_size(p.stride_b, "stride_b", TMM_STATUS_INVALID_STRIDE);
         check_size(p.stride_c, "stride_c", TMM_STATUS_INVALID_STRIDE);
@@ -282,9 +302,9 @@ CheckedProblem check_problem(const tmmGemmProblem_t* given) {
                         .lda = p.lda,
                         .ldb = p.ldb,
                         .ldc = p.ldc,
-                        .stride_a = batched ? p.stride_a : 0,
-                        .stride_b = batched ? p.stride_b : 0,
-                        .stride_c = batched ? p.stride_c : 0,
+                        .stride_a = strided ? p.stride_a : 0,
+                        .stride_b = strided ? p.stride_b : 0,
+                        .stride_c = strided ? p.stride_c : 0,
                         .reads_c = p.reads_c != 0,
                         .bias = epilogue.bias,
                         .activation = epilogue.activation,
@@ -292,7 +312,15 @@ CheckedProblem check_problem(const tmmGemmProblem_t* given) {
                         .epilogue = epilogue.epilogue,
                         .type_bias = epilogue.type_bias,
                         .ldr = epilogue.residual ? p.ldr : 0,
-                        .stride_r = epilogue.residual && batched ? p.stride_r : 0};
+                        .stride_r = epilogue.residual && batched ? p.stride_r : 0,
+                        .result = result,
+                        .pointers = pointers,
+                        .invariant = has_walk && p.invariant != 0};
+    if (result != Result::full && p.m != p.n)
+        refuse(TMM_STATUS_NOT_SQUARE, "result is {}, but C has {} rows and {} columns", name_of(result), p.m, p.n);
+    if (const char* const violation = walk_violation(problem)) refuse(TMM_STATUS_UNSUPPORTED_EPILOGUE, "{}", violation);
+    if (result == Result::symmetric && names_place(expression.text))
+        refuse(TMM_STATUS_UNSUPPORTED_EPILOGUE, "an expression of row or column makes a symmetric result another one");
     if (!row_major) problem = as_row_major(problem);
     check_support(problem, !row_major);
     check_extent(layout_of_a(problem), row_major ? "A" : "B");
@@ -311,7 +339,7 @@ CheckedArgs check_args(const CheckedProblem& checked, const tmmGemmArgs_t* given
     const tmmGemmArgs_t& args = *given;
     const GemmProblem& p = checked.request.problem;
     if (args.struct_size != sizeof(tmmGemmArgs_t) && args.struct_size != kArgsSizeWithoutPrepared &&
-        args.struct_size != kArgsSizeWithoutResidual)
+        args.struct_size != kArgsSizeWithoutResidual && args.struct_size != kArgsSizeWithoutArrays)
         refuse(TMM_STATUS_INVALID_STRUCT_SIZE, "args->struct_size is {}, but sizeof(tmmGemmArgs_t) is {}", args.struct_size,
                sizeof(tmmGemmArgs_t));
     if (is_empty(p)) return {};
@@ -329,15 +357,25 @@ CheckedArgs check_args(const CheckedProblem& checked, const tmmGemmArgs_t* given
     }
     if (!p.reads_c && call.beta != 0)
         refuse(TMM_STATUS_BETA_NOT_DECLARED, "beta is {}, but the problem was declared with reads_c = 0", call.beta);
+    if (p.pointers) {
+        const bool has_arrays = args.struct_size > kArgsSizeWithoutArrays;
+        call.a = has_arrays ? args.a_array : nullptr;
+        call.b = has_arrays ? args.b_array : nullptr;
+        call.c = has_arrays ? const_cast<void**>(args.c_array) : nullptr;
+    }
+    // An array's elements are addresses.
+    const auto check_matrix = [&](const void* matrix, ElementType type, const char* name, const char* array, tmmStatus_t null_status) {
+        check_pointer(matrix, p.pointers ? static_cast<int>(sizeof(void*)) : size_of(type), p.pointers ? array : name, null_status);
+    };
     if (call.alpha != 0 && p.k > 0) {
-        check_pointer(args.a, size_of(checked.swapped ? p.type_b : p.type_a), "a", TMM_STATUS_NULL_A);
-        check_pointer(args.b, size_of(checked.swapped ? p.type_a : p.type_b), "b", TMM_STATUS_NULL_B);
+        check_matrix(call.a, checked.swapped ? p.type_b : p.type_a, "a", "a_array", TMM_STATUS_NULL_A);
+        check_matrix(call.b, checked.swapped ? p.type_a : p.type_b, "b", "b_array", TMM_STATUS_NULL_B);
     } else {
         // The pointers are not read, so what they hold must not decide about kernels either.
         call.a = nullptr;
         call.b = nullptr;
     }
-    check_pointer(args.c, size_of(p.type_c), "c", TMM_STATUS_NULL_C);
+    check_matrix(call.c, p.type_c, "c", "c_array", TMM_STATUS_NULL_C);
     take_epilogue_values(args, p, call);
     check_block(args.workspace, "workspace", TMM_STATUS_MISALIGNED_WORKSPACE);
     check_block(call.prepared_a, "prepared_a", TMM_STATUS_MISALIGNED_PREPARED);
@@ -353,7 +391,7 @@ CheckedArgs check_args(const CheckedProblem& checked, const tmmGemmArgs_t* given
 void check_overlap(const CheckedProblem& checked, const CheckedArgs& args) {
     const GemmProblem& p = checked.request.problem;
     const GemmCall& call = args.call;
-    if (is_empty(p)) return;
+    if (is_empty(p) || p.pointers) return;
     const MatrixLayout c = layout_of_c(p);
     const auto check = [&](const void* matrix, const MatrixLayout& layout, const char* name) {
         if (matrix && matrices_meet(call.c, c, matrix, layout))
@@ -395,9 +433,11 @@ void check_prepared_size(const void* prepared, std::size_t size, std::size_t nee
         refuse(TMM_STATUS_PREPARED_TOO_SMALL, "prepared_size is {}, but {} bytes are needed; tmmPlanPreparedSize tells", size, needed);
 }
 
-int alignment_of(const GemmCall& call) {
-    const std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(call.a) | reinterpret_cast<std::uintptr_t>(call.b) |
-                                reinterpret_cast<std::uintptr_t>(call.c) | reinterpret_cast<std::uintptr_t>(call.residual) | 16U;
+int alignment_of(const GemmProblem& problem, const GemmCall& call) {
+    std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(call.residual) | 16U;
+    // Where these are arrays the matrices' addresses are taken at the problem's word.
+    if (!problem.pointers)
+        bits |= reinterpret_cast<std::uintptr_t>(call.a) | reinterpret_cast<std::uintptr_t>(call.b) | reinterpret_cast<std::uintptr_t>(call.c);
     return static_cast<int>(bits & (~bits + 1));
 }
 

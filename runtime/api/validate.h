@@ -46,6 +46,6 @@ Preparation check_preparation(const CheckedProblem& checked, tmmOperand_t operan
 void check_prepared_size(const void* prepared, std::size_t size, std::size_t needed);
 
 // The largest power of two up to 16 that divides a, b, c and the residual; everything divides null.
-int alignment_of(const GemmCall& call);
+int alignment_of(const GemmProblem& problem, const GemmCall& call);
 
 }  // namespace tmm

@@ -16,6 +16,7 @@
 #include "generator/choice/validity.h"
 #include "generator/compile/compiler.h"
 #include "generator/problem/problem_forms.h"
+#include "generator/problem/matrix_layout.h"
 #include "generator/text/text.h"
 #include "runtime/plan/status_error.h"
 #include "tmm/vocabulary/signature.h"
@@ -56,6 +57,14 @@ LaunchPlan launch_plan_of(const PlanRequest& request, const KernelConfig& config
     LaunchPlan plan = make_launch_plan(request.problem, config, loader.device()->info(), request.expression, place);
     check_bound(request, plan);
     return plan;
+}
+
+// The kernel of last resort adds up by FMAs, which for other sums than FP32's and FP64's is another order than that of an invariant problem.
+void check_order(const PlanRequest& request, const Selection& selection, const DeviceInfo& device) {
+    if (!request.problem.invariant || selection.match != Match::fallback || is_empty(request.problem) || request.problem.k == 0) return;
+    if (const std::optional<std::string> reason = rejection_reason(request.problem, selection.config, device))
+        throw StatusError(TMM_STATUS_INTERNAL, fmt::format("no kernel of {} is left that keeps its promise: {}; {}", to_text(request.problem),
+                                                           *reason, selection.why));
 }
 
 // The result is the reason where the config can't be made to run here.
@@ -160,6 +169,7 @@ RuntimePlan::RuntimePlan(Selection selection, ExecutablePlan tuned, const Device
 RuntimePlan RuntimePlan::make(const PlanRequest& request, const Winners& winners, KernelLoader& loader, Pointers pointers,
                               EpilogueRaces* races, Epilogues epilogues) {
     Selection selection = winners.select(request.problem, request.most_workspace);
+    check_order(request, selection, loader.device()->info());
     std::variant<ExecutablePlan, std::string> tried = try_config(request, selection.config, loader);
     if (const std::string* reason = std::get_if<std::string>(&tried)) {
         const std::string because = fmt::format("the {} config of {} ({}) {}", name_of(selection.match), to_text(request.problem),
@@ -214,6 +224,7 @@ RuntimePlan RuntimePlan::make_of(const PlanRequest& request, const KernelConfig&
 
 RuntimePlan RuntimePlan::make_fallback(const PlanRequest& request, KernelLoader& loader, Pointers pointers, const std::string& because) {
     Selection selection = fallback_selection(because);
+    check_order(request, selection, loader.device()->info());
     ExecutablePlan executable = make_or_throw(request, selection.config, loader);
     RuntimePlan plan(std::move(selection), std::move(executable), loader.device()->info());
     if (pointers == Pointers::any) plan.add_any_pointer_plan(nullptr, loader, request.most_workspace);
@@ -250,6 +261,8 @@ void RuntimePlan::run(const GemmCall& call, Stream stream) const {
 }
 
 bool RuntimePlan::finds_promise_kept(const GemmCall& call) const {
+    // Addresses that stand in an array are taken at the problem's word.
+    if (promised_.pointers) return !promised_.residual || is_multiple(call.residual, promised_.align_residual);
     return is_multiple(call.a, promised_.align_a) && is_multiple(call.b, promised_.align_b) && is_multiple(call.c, promised_.align_c) &&
            (!promised_.residual || is_multiple(call.residual, promised_.align_residual));
 }
@@ -277,6 +290,7 @@ std::size_t RuntimePlan::workspace_bytes() const {
 std::string RuntimePlan::describe() const {
     std::string text = describe_choice(selection_, predicted_);
     if (any_) text += fmt::format("\nmisaligned pointers: {}", to_text(any_->plan().config));
+    if (problem().invariant) text += fmt::format("\norder of sums: {}", words_of(order_of_sums(tuned_.plan())));
     return text;
 }
 

@@ -56,16 +56,16 @@ bool is_too_slow_a_mode(const GemmProblem& asked, ComputeMode tuned, const Devic
     return asked.compute == ComputeMode::tf32 && tuned != asked.compute && has_tensor_core_kernels(asked, device);
 }
 
-// One problem for all that differ in the compute mode alone.
+// One problem for all that differ in what they promise alone.
 GemmProblem in_any_mode(GemmProblem problem) {
     problem.compute = ComputeMode::f32;
+    problem.invariant = false;
     return problem;
 }
 
-// The problems are the same, but for the compute mode.
-bool same_but_compute(GemmProblem x, const GemmProblem& y) {
-    x.compute = y.compute;
-    return x == y;
+// The problems are the same, but for what they promise.
+bool same_but_promise(const GemmProblem& x, const GemmProblem& y) {
+    return in_any_mode(x) == in_any_mode(y);
 }
 
 // The problems differ in the epilogue alone, so that what was measured of the one is true of the other.
@@ -78,7 +78,7 @@ bool is_same_product(GemmProblem x, GemmProblem y) {
         p->ldc += p->n - columns;
         if (p->batch > 1) p->stride_c += rows * (p->n - columns) + (p->m - rows) * p->ldc;
     }
-    return same_but_compute(x, y);
+    return same_but_promise(x, y);
 }
 
 // What won without the gate, or with one along the other axis that its kernel applied, may leave it to a step, for which it writes twice as
@@ -340,7 +340,7 @@ std::optional<Selection> Winners::select_measured(const GemmProblem& problem, co
     const Tuned* from = nullptr;
     NearTime best;
     for (const NearProblem& it : near) {
-        const auto is_same = [&](const Tuned* other) { return same_but_compute(other->problem, it.tuned->problem); };
+        const auto is_same = [&](const Tuned* other) { return same_but_promise(other->problem, it.tuned->problem); };
         if (judged.size() == kJudgedProblems) break;
         if (std::any_of(judged.begin(), judged.end(), is_same)) continue;
         judged.push_back(it.tuned);

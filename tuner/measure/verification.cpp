@@ -32,6 +32,8 @@ namespace {
 constexpr i64 kReferenceLimit = i64{1} << 25;
 constexpr i64 kSampledRows = 128;
 constexpr int kThreads = 128;
+// Elements, of which as many as any alignment take a multiple of its bytes.
+constexpr i64 kMemberAlignment = 256;
 
 // The seed of the elements of a matrix: the seeds of A, B, C, the bias (3) and the residual (4) of every set differ.
 u64 seed_of(std::uint64_t seed, int set, int matrix, int content) {
@@ -49,6 +51,8 @@ struct OperandSet {
     // A row of elements, and a matrix: without any where the epilogue has none.
     Matrix bias;
     Matrix residual;
+    // The addresses of the batch's matrices A, B and C, where a call gives those.
+    DeviceBuffer addresses;
     // Bytes that a kernel touches; at least one.
     i64 bytes() const {
         i64 sum = 0;
@@ -102,6 +106,18 @@ double small_integer(double value) {
     return rounded != 0 ? rounded : std::copysign(1.0, value);
 }
 
+// The problem with its batch one behind the other, each matrix at a multiple of whatever alignment is promised.
+GemmProblem in_one_piece(GemmProblem p) {
+    if (!p.pointers) return p;
+    p.pointers = false;
+    if (p.batch <= 1) return p;
+    const auto apart = [](i64 rows, i64 ld) { return (rows * ld + kMemberAlignment - 1) / kMemberAlignment * kMemberAlignment; };
+    p.stride_a = apart(stored_rows_a(p), p.lda);
+    p.stride_b = apart(stored_rows_b(p), p.ldb);
+    p.stride_c = apart(rows_of_c(p), p.ldc);
+    return p;
+}
+
 // Rows to check: the first and last, those about tile edges at either end, and random ones.
 std::vector<i64> sample_rows(i64 m, i64 count, std::uint64_t seed) {
     std::set<i64> rows;
@@ -127,11 +143,15 @@ struct Verifier::State {
     Verdict check(const ExecutablePlan& plan, int content, double alpha, double beta);
     void fill_set(int set, int content, int c_content) const;
     void* workspace_of(std::int64_t bytes);
+    // The call's matrices.
+    GemmCall call_of(const OperandSet& set) const;
 
     std::shared_ptr<Device> device;
+    // Its batch stands one behind the other, wherever calls say that it stands.
     GemmProblem problem;
     Arithmetic arithmetic;
     VerificationOptions options;
+    bool has_addresses = false;
     // The scalars, rounded to their type.
     double alpha = 1;
     double beta = 0;
@@ -201,9 +221,10 @@ private:
 };
 
 Verifier::State::State(KernelLoader& loader, const GemmProblem& asked, const VerificationOptions& how)
-    : device(loader.device()), problem(asked), arithmetic(arithmetic_of(asked)), options(how) {
+    : device(loader.device()), problem(in_one_piece(asked)), arithmetic(arithmetic_of(asked)), options(how) {
+    has_addresses = asked.pointers;
     if (!is_verifiable(problem)) {
-        throw Error(ExitStatus::usage, fmt::format("results of {} can't be verified", to_text(problem)), {},
+        throw Error(ExitStatus::usage, fmt::format("results of {} can't be verified", to_text(asked)), {},
                     "use dtype=f32 with compute=f32, f32_strict or tf32, dtype=f16 or bf16 with compute=f32 and ctype like dtype or f32, "
                     "dtype=f64, or dtype=s8 with ctype=s32");
     }
@@ -248,7 +269,7 @@ void Verifier::State::load_kernels(KernelLoader& loader) {
 
 OperandSet Verifier::State::make_set(Placing placing) const {
     const GemmProblem& p = problem;
-    return {
+    OperandSet set = {
         .a = make_matrix(device, p.type_a, stored_rows_a(p), stored_columns_a(p), p.lda, p.stride_a, p.batch, p.alignment, placing),
         .b = make_matrix(device, p.type_b, stored_rows_b(p), stored_columns_b(p), p.ldb, p.stride_b, p.batch, p.alignment, placing),
         .c = make_matrix(device, p.type_c, rows_of_c(p), columns_of_c(p), p.ldc, p.stride_c, p.batch, p.alignment, placing),
@@ -257,7 +278,27 @@ OperandSet Verifier::State::make_set(Placing placing) const {
                     : make_matrix(device, p.type_bias, 1, elements_of_bias(p), elements_of_bias(p), 0, 1, size_of(p.type_bias), placing),
         .residual = !p.residual
                         ? Matrix{}
-                        : make_matrix(device, p.type_c, rows_of_c(p), columns_of_c(p), p.ldr, p.stride_r, p.batch, p.alignment, placing)};
+                        : make_matrix(device, p.type_c, rows_of_c(p), columns_of_c(p), p.ldr, p.stride_r, p.batch, p.alignment, placing),
+        .addresses = {}};
+    if (!has_addresses || p.batch == 0) return set;
+    // The last matrix is the first member, so that who takes them in the order of memory is seen.
+    std::vector<void*> addresses;
+    for (const auto& [matrix, stride] : {std::pair(&set.a, p.stride_a), std::pair(&set.b, p.stride_b), std::pair(&set.c, p.stride_c)})
+        for (i64 member = p.batch - 1; member >= 0; --member)
+            addresses.push_back(matrix->base + member * stride * word_bytes(matrix->region));
+    set.addresses = DeviceBuffer(device, addresses.size() * sizeof(void*));
+    device->copy_to_device(set.addresses.data(), addresses.data(), set.addresses.bytes());
+    return set;
+}
+
+GemmCall Verifier::State::call_of(const OperandSet& set) const {
+    GemmCall call{.a = set.a.base, .b = set.b.base, .c = set.c.base, .bias = set.bias.base, .residual = set.residual.base};
+    if (!has_addresses) return call;
+    void** const addresses = static_cast<void**>(set.addresses.data());
+    call.a = addresses;
+    call.b = addresses + problem.batch;
+    call.c = addresses + 2 * problem.batch;
+    return call;
 }
 
 void Verifier::State::choose_rows() {
@@ -370,15 +411,12 @@ Verdict Verifier::State::check(const ExecutablePlan& plan, int content, double r
     if (options.poison_operand_zones && device->info().emulated)
         for (const Matrix* read : {&set.a, &set.b, &set.bias, &set.residual})
             if (read->base) poisoned.emplace_back(read->region);
-    plan.run(GemmCall{.a = reads_operands ? set.a.base : nullptr,
-                      .b = reads_operands ? set.b.base : nullptr,
-                      .c = set.c.base,
-                      .bias = set.bias.base,
-                      .residual = set.residual.base,
-                      .workspace = workspace,
-                      .alpha = run_alpha,
-                      .beta = run_beta},
-             nullptr);
+    GemmCall call = call_of(set);
+    if (!reads_operands) call.a = call.b = nullptr;
+    call.workspace = workspace;
+    call.alpha = run_alpha;
+    call.beta = run_beta;
+    plan.run(call, nullptr);
     poisoned.clear();
 
     const i64 elements = row_count * columns_of_c(problem) * problem.batch;
@@ -397,6 +435,7 @@ Verdict Verifier::State::check(const ExecutablePlan& plan, int content, double r
                            .batch = problem.batch,
                            .ldc = problem.ldc,
                            .stride_c = problem.stride_c,
+                           .result = problem.result,
                            .rounds_result = arithmetic.rounds_result() ? 1 : 0,
                            .alpha = run_alpha,
                            .beta = run_beta,
@@ -457,6 +496,13 @@ Verdict Verifier::State::judge(const Findings& found, int content, double run_al
         const std::string element = element_name(batch, row, column);
         const std::string share = fmt::format("{} of {} checked elements", wrong.count, row_count * columns * problem.batch);
         const bool is_rounded = content != contents::integers && !format_of(problem.type_c).is_integer;
+        if (!is_computed(problem.result, row, column)) {
+            verdict.outcome = Outcome::wrong_result;
+            verdict.detail = fmt::format("{} = {:.{}g} {}; {} are wrong {}", element, value, digits,
+                                         problem.result == Result::symmetric ? "is not what its mirror image is" : "was written, or changed",
+                                         share, run);
+            return verdict;
+        }
         verdict.outcome = is_rounded && std::isfinite(value) ? Outcome::inaccurate : Outcome::wrong_result;
         if (bits == format_of(problem.type_c).unwritten) {
             // Arithmetic on a CPU hands the NaN's bits on.
@@ -487,7 +533,9 @@ Verdict Verifier::State::judge(const Findings& found, int content, double run_al
             fail(fmt::format("{} changed, which is only read", word_name(name, matrix, static_cast<i64>(found[elements].first))));
     };
     zone("C", c, slot::c_zones);
-    if (verdict.outcome == Outcome::ok && found[slot::c_elements].count > 0) {
+    // What is not wanted of C stays as it was.
+    const bool has_all = problem.result == Result::full || problem.result == Result::symmetric;
+    if (verdict.outcome == Outcome::ok && has_all && found[slot::c_elements].count > 0) {
         const auto word = static_cast<i64>(found[slot::c_elements].first);
         const u64 bits = read_word(c.region, word);
         fail(fmt::format("{} {}", word_name("C", c, word),
@@ -585,14 +633,11 @@ int Verifier::rotation_sets() const {
 GemmCall Verifier::timing_call(int set, std::int64_t workspace_bytes) {
     State& s = *state_;
     const OperandSet& operands = s.sets.size() == 1 ? s.sets.front() : s.sets.at(static_cast<std::size_t>(set) + 1);
-    return {.a = operands.a.base,
-            .b = operands.b.base,
-            .c = operands.c.base,
-            .bias = operands.bias.base,
-            .residual = operands.residual.base,
-            .workspace = s.workspace_of(workspace_bytes),
-            .alpha = s.alpha,
-            .beta = s.beta};
+    GemmCall call = s.call_of(operands);
+    call.workspace = s.workspace_of(workspace_bytes);
+    call.alpha = s.alpha;
+    call.beta = s.beta;
+    return call;
 }
 
 }  // namespace tmm

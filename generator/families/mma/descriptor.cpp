@@ -18,6 +18,9 @@ std::optional<std::string> rejection(const Schedule&, const DeviceInfo& device) 
 i64 longest_chain(const KernelSignature& s, const KernelConfig&, i64 k) {
     return mma::longest_chain(s, k);
 }
+SumOrder sum_order(const KernelSignature& s, const KernelConfig&) {
+    return s.type_a == ElementType::f64 ? SumOrder::fmas : SumOrder::mma;
+}
 Rank rank(const GemmProblem& p, const DeviceInfo& device) {
     const MachineProfile& machine = device.profile;
     const bool is_faster = is_16_bit(p.type_a) || p.type_a == ElementType::s8 ||
@@ -42,7 +45,7 @@ PhaseLoads phase_loads(const KernelConfig& c) {
 
 extern constexpr Family kMma{
     .number = family::mma,
-    .traits = {},
+    .traits = {.walks_triangles = true},
     .rules = {.fields = fields(&C::family, &C::block_m, &C::block_n, &C::block_k, &C::warps_m, &C::warps_n, &C::stages, &C::async_copy,
                                &C::vector_width, &C::boundary, &C::split_k, &C::raster, &C::min_blocks, &C::overlap),
               .violation = mma::first_violation,
@@ -51,6 +54,7 @@ extern constexpr Family kMma{
               .blocks = mma::blocks,
               .rejection = rejection,
               .accumulators = mma::accumulators,
+              .sum_order = sum_order,
               .longest_chain = longest_chain},
     .search = {.candidates = mma_candidates, .defaults = mma_defaults, .rank = rank},
     .model = {.estimate = mma_estimate, .host_estimate = host_estimate, .phase_loads = phase_loads},

@@ -123,7 +123,7 @@ void add_steps(StepList& list) {
 
 extern constexpr Family kSimt{
     .number = family::simt,
-    .traits = {.multiplies_by_fma = true},
+    .traits = {.multiplies_by_fma = true, .walks_triangles = true},
     .rules = {.fields = fields(&C::family, &C::block_m, &C::block_n, &C::block_k, &C::thread_m, &C::thread_n, &C::stages, &C::async_copy,
                                &C::vector_width, &C::boundary, &C::split_k, &C::raster, &C::min_blocks, &C::pack_ab, &C::cluster,
                                &C::along_k, &C::trim, &C::fma_order, &C::stream_k, &C::slice_k, &C::overlap),

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "generator/families/candidate_choices.h"
 #include "generator/families/family.h"
@@ -42,6 +43,10 @@ std::optional<std::string> rejection(const Schedule& schedule, const DeviceInfo&
         if (c.pack_ab != 0) return "planes are copies whose rows TMA takes as they lie: pack_ab is 0";
     }
     return why_no_tma(p, device, true);
+}
+// Planes are multiplied apart.
+SumOrder sum_order(const KernelSignature&, const KernelConfig& c) {
+    return c.planes > 1 ? SumOrder::parts : SumOrder::wgmma;
 }
 i64 longest_chain(const KernelSignature& s, const KernelConfig& c, i64 k) {
     return c.planes > 1 ? wgmma::longest_chain_of_planes(c, k) : wgmma::longest_chain(s, k);
@@ -168,7 +173,7 @@ void add_steps(StepList& list) {
 
 extern constexpr Family kWgmma{
     .number = family::wgmma,
-    .traits = {.knows_tf32 = true, .leaves_room = true},
+    .traits = {.knows_tf32 = true, .walks_triangles = true, .stores_whole_tiles = true, .leaves_room = true},
     .rules = {.fields = fields(&C::family, &C::block_m, &C::block_n, &C::block_k, &C::stages, &C::vector_width, &C::boundary, &C::split_k,
                                &C::raster, &C::min_blocks, &C::swap_ab, &C::pack_ab, &C::cluster, &C::trim, &C::warps_m, &C::warps_n,
                                &C::multicast_a, &C::multicast_b, &C::planes, &C::promote_k, &C::ping_pong, &C::overlap),
@@ -177,6 +182,7 @@ extern constexpr Family kWgmma{
               .shared_bytes = wgmma::shared_bytes,
               .blocks = wgmma::blocks,
               .rejection = rejection,
+              .sum_order = sum_order,
               .longest_chain = longest_chain},
     .search = {.candidates = candidates,
                .defaults = defaults,
@@ -197,10 +203,13 @@ extern constexpr Family kWgmma{
 
 namespace {
 
-WgmmaArgs with_grid(const GemmArgs& args, const KernelConfig& config) {
+WgmmaArgs with_grid(const GemmArgs& args, const KernelConfig& config, const KernelSignature& signature) {
     WgmmaArgs wgmma;
     static_cast<GemmArgs&>(wgmma) = args;
-    wgmma.grid = tile_grid(wgmma::clusters_left(config, args.m, args.n), wgmma::clusters_right(config, args.m, args.n), args.raster);
+    const auto [left, right] = config.swap_ab ? std::pair(args.n, args.m) : std::pair(args.m, args.n);
+    const TilesOfC clusters = tiles_of_result(wgmma::result_of_sides(config, signature), left, right, wgmma::rows_of_cluster(config),
+                                              wgmma::columns_of_cluster(config));
+    wgmma.grid = tile_grid(clusters.rows, clusters.columns, args.raster);
     return wgmma;
 }
 
@@ -217,7 +226,7 @@ void add_planes(WgmmaArgs& args, const Schedule& schedule, const GemmCall& call)
 }  // namespace
 
 std::size_t bind_wgmma(const Schedule& schedule, const LaunchStep&, const GemmCall& call, std::byte* arguments) {
-    WgmmaArgs args = with_grid(product_args(schedule, call), schedule.config);
+    WgmmaArgs args = with_grid(product_args(schedule, call), schedule.config, schedule.signature);
     if (schedule.config.planes > 1) add_planes(args, schedule, call);
     return write_arguments(args, arguments);
 }

@@ -138,7 +138,9 @@ typedef enum tmmStatus TMM_INT_ENUM {
     TMM_STATUS_BUNDLE_VERSION = 48,      /* of another version of tmm, whose kernels or format differ */
     TMM_STATUS_BUNDLE_DEVICE = 49,       /* for another device than the handle's */
     TMM_STATUS_OVERLAP = 50,             /* c shares memory with a, b, bias or the residual */
-    TMM_STATUS_INVALID_CONFIG = 51       /* no config, or none that the problem can be served by; tmmLastError says why */
+    TMM_STATUS_INVALID_CONFIG = 51,      /* no config, or none that the problem can be served by; tmmLastError says why */
+    TMM_STATUS_INVALID_RESULT = 52,      /* no tmmResult_t */
+    TMM_STATUS_NOT_SQUARE = 53           /* the result is symmetric, lower or upper, but m is not n */
 } tmmStatus_t;
 
 /* CBLAS's values. */
@@ -176,6 +178,18 @@ typedef enum tmmCompute TMM_INT_ENUM {
     TMM_COMPUTE_F64 = 3,        /* as accurate as a loop of FP64 FMAs; the mode of TMM_F64, with alpha and beta of type double */
     TMM_COMPUTE_S32 = 4         /* exact modulo 2^32; the mode of TMM_S8, with alpha and beta of type int32_t */
 } tmmCompute_t;
+
+/* What of C a product makes; other results than TMM_RESULT_FULL are square, and computed in about half the time where the product is large.
+ * TMM_RESULT_SYMMETRIC: the caller knows that the result is symmetric, as that of A times its transpose is. One triangle is computed, and C
+ * is complete and equal to its transpose, bit for bit. Of beta * C and the residual one triangle counts, so that these are symmetric, too.
+ * There is no bias with it, and an expression must not name row or column. TMM_RESULT_LOWER, _UPPER: only that triangle of C, with the
+ * diagonal, is read and written, as in the BLAS's syrk and gemmt. No gate goes with any of the three. */
+typedef enum tmmResult TMM_INT_ENUM {
+    TMM_RESULT_FULL = 0,
+    TMM_RESULT_SYMMETRIC = 1,
+    TMM_RESULT_LOWER = 2,
+    TMM_RESULT_UPPER = 3
+} tmmResult_t;
 
 /* What is done to x = alpha * op(A) * op(B) + beta * C, in FP32, before it is rounded to an element of C:
  *
@@ -256,6 +270,15 @@ typedef struct tmmGemmProblem {
      * preprocessor lines. It is read when a plan is made or a product begun, and copied. Its kernel is compiled once and kept in the cache;
      * its tiles are those that won for the same shape with another epilogue, where one was tuned. Null otherwise. */
     const char* expression;
+    tmmResult_t result;
+    /* 1: the matrices of the batch stand anywhere in memory, each with the problem's leading dimension and alignment, and a call gives
+     * arrays of their addresses (a_array, b_array, c_array). Strides of A, B and C are of no meaning then; a residual has its own. No gate
+     * goes with it. Neither the addresses nor whether matrices overlap are looked at. */
+    int pointer_array;
+    /* 1: the bits of a row of C hang on that row of op(A), on op(B), n, k, types, operations and the device's model alone: not on m, on the
+     * row's place, on the batch or on the other rows. So a row comes out alike whatever it is multiplied with, in calls of any size. Costs
+     * speed where few rows meet a deep K, whose parts are then not added up apart. tmmPlanDescribe says in which order sums are made. */
+    int invariant;
 } tmmGemmProblem_t;
 
 /* The values of one call. A field that is not used is 0, so begin with
@@ -276,6 +299,11 @@ typedef struct tmmGemmArgs {
     const void* prepared_b;
     const void* residual; /* null where the problem has no residual */
     float parameters[4];  /* p0 to p3 of an expression */
+    /* With pointer_array, in place of a, b and c: arrays in device memory of the addresses of the batch's matrices, `batch` of them each.
+     * They are read when the work is done, in the stream's order. */
+    const void* const* a_array;
+    const void* const* b_array;
+    void* const* c_array;
 } tmmGemmArgs_t;
 
 /* A workspace that the caller brings, and a prepared operand, is a multiple of this many bytes. */
@@ -362,8 +390,8 @@ TMM_API tmmStatus_t tmmPlanPreparedSize(tmmPlan_t plan, tmmOperand_t operand, si
 TMM_API tmmStatus_t tmmPlanPrepare(tmmPlan_t plan, struct CUstream_st* stream, tmmOperand_t operand, const void* matrix, void* prepared,
                                    size_t prepared_size);
 /* Writes what was chosen, lines "config: …", "match: exact, near, predicted or fallback", "why: …", "predicted: …", the time that a run
- * is expected to take and what it is made of, "measured: …" where this very problem was measured, and "library: …" where it raced a library
- * (tmmRemember): at most size bytes with the terminating zero, cut off where they do not fit; 4,096 bytes are plenty. A size of 0 is
+ * is expected to take and what it is made of, "measured: …" where this very problem was measured, "library: …" where it raced a library
+ * (tmmRemember), and "order of sums: …" of an invariant problem: at most size bytes with the terminating zero, cut off where they do not fit; 4,096 bytes are plenty. A size of 0 is
  * refused. A line "misaligned pointers: …" names the config for pointers that are less aligned than the problem promises, where it is
  * another one. */
 TMM_API tmmStatus_t tmmPlanDescribe(tmmPlan_t plan, char* text, size_t size);

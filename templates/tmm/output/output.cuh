@@ -6,6 +6,7 @@
 #include "tmm/number/number.cuh"
 #include "tmm/output/epilogue.cuh"
 #include "tmm/ptx.cuh"
+#include "tmm/schedule/batch.cuh"
 #include "tmm/schedule/work_item.cuh"
 #include "tmm/vocabulary/args.h"
 #include "tmm/vocabulary/config.h"
@@ -167,18 +168,20 @@ struct Output {
     // Do these rows and columns exist?
     __device__ bool has(Index row_end, Index column_end) const { return row_end <= rows && column_end <= columns; }
 
-    __device__ void store_element(Index row, Index column, Sum sum) const { store_result(at(row, column), results, row, column, sum); }
+    __device__ void store_element(Index row, Index column, Sum sum) const {
+        if (wants(row, column)) store_result(at(row, column), results, row, column, sum);
+    }
     // Stores `width` neighbouring elements of a row, of which the first `valid` exist.
     template <int width>
     __device__ void store_elements(Index row, Index column, const Sum* sums, int valid) const {
-        store_results<width>(at(row, column), results, row, column, sums, valid);
+        store_to<width>(at(row, column), row, column, sums, valid);
     }
     // Stores those of `width` neighbouring elements of a row that exist. The row exists.
     template <int width>
     __device__ void store_to_row(Index row, Index column, const Sum* sums) const {
         C* const c = at(row, column);
         const Index left = columns - column;
-        store_results<width>(c, results, row, column, sums, left < width ? static_cast<int>(left) : width);
+        store_to<width>(c, row, column, sums, left < width ? static_cast<int>(left) : width);
     }
     // The same, where the row may not exist, too. guarded: some may not exist.
     template <int width, bool guarded>
@@ -187,13 +190,31 @@ struct Output {
         const Index left = columns - column;
         store_elements<width>(row, column, sums, !guarded || left >= width ? width : static_cast<int>(left));
     }
+
+private:
+    // Of C one triangle may be wanted; parts of sums are all kept.
+    static constexpr Result kWanted = partial ? Result::full : Target::signature.result;
+
+    __device__ bool wants(Index row, Index column) const {
+        return is_wanted(kWanted, results.origin.row0 + row, results.origin.column0 + column);
+    }
+    template <int width>
+    __device__ void store_to(C* c, Index row, Index column, const Sum* sums, int valid) const {
+        if (all_wanted(kWanted, results.origin.row0 + row, results.origin.column0 + column, width)) {
+            store_results<width>(c, results, row, column, sums, valid);
+            return;
+        }
+#pragma unroll
+        for (int i = 0; i < width; ++i)
+            if (i < valid && wants(row, column + i)) store_result(c + i, results, row, column + i, sums[i]);
+    }
 };
 
 // All of C of a member of the batch.
 template <class Kernel>
 __device__ inline Output<Kernel> output_to_c(const GemmArgs& args, const OutputScalars<Kernel>& scalars, i64 batch) {
     using Result = Output<Kernel>;
-    return {.first = static_cast<typename Result::C*>(args.c) + batch * args.stride_c,
+    return {.first = matrix_c<Kernel>(args, batch),
             .ld = args.ldc,
             .rows = rows_of_c<Kernel>(args),
             .columns = columns_of_c<Kernel>(args),
@@ -204,7 +225,7 @@ __device__ inline Output<Kernel> output_to_c(const GemmArgs& args, const OutputS
 template <class Kernel>
 __device__ inline Output<Kernel> output_to_c(const GemmArgs& args, i64 batch) {
     using Result = Output<Kernel>;
-    return {.first = static_cast<typename Result::C*>(args.c) + batch * args.stride_c,
+    return {.first = matrix_c<Kernel>(args, batch),
             .ld = args.ldc,
             .rows = rows_of_c<Kernel>(args),
             .columns = columns_of_c<Kernel>(args),
@@ -230,7 +251,13 @@ __device__ inline Output<Kernel, is_partial<Kernel>> output_of(const GemmArgs& a
     const i64 rows = rows_of_c<Kernel>(args);
     const i64 columns = columns_of_c<Kernel>(args);
     const i64 part = number_of_part<Kernel>(args, batch, split);
-    return {.first = partial ? static_cast<C*>(args.workspace) + part * rows * ld : static_cast<C*>(args.c) + batch * args.stride_c,
+    const auto first = [&] {
+        if constexpr (partial)
+            return static_cast<C*>(args.workspace) + part * rows * ld;
+        else
+            return matrix_c<Kernel>(args, batch);
+    };
+    return {.first = first(),
             .ld = ld,
             .rows = rows,
             .columns = columns,
@@ -250,10 +277,15 @@ __device__ inline Output<Kernel, is_partial<Kernel>, int> output_tile(const Gemm
     const i64 row0 = first_row;
     const i64 column0 = first_column;
     const i64 part = number_of_part<Kernel>(args, batch, split);
-    C* const matrix = partial ? static_cast<C*>(args.workspace) + part * args.m * ld : static_cast<C*>(args.c) + batch * args.stride_c;
+    const auto matrix = [&] {
+        if constexpr (partial)
+            return static_cast<C*>(args.workspace) + part * args.m * ld;
+        else
+            return matrix_c<Kernel>(args, batch);
+    };
     // The columns are written out where they are used: as a variable they are read before the sums are multiplied by alpha, and the stores
     // of a tile with odd rows took 1% of a product longer.
-    return {.first = matrix + row0 * ld + column0,
+    return {.first = matrix() + row0 * ld + column0,
             .ld = ld,
             .rows = static_cast<int>(rows_of_c<Kernel>(args) - row0 < most ? rows_of_c<Kernel>(args) - row0 : most),
             .columns = static_cast<int>(columns_of_c<Kernel>(args) - column0 < most ? columns_of_c<Kernel>(args) - column0 : most),

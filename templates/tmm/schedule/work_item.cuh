@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tmm/schedule/stream.h"
+#include "tmm/schedule/triangle.h"
 #include "tmm/vocabulary/args.h"
 #include "tmm/vocabulary/config.h"
 
@@ -12,12 +13,6 @@ struct TileOfC {
     i64 row0;
     i64 column0;
     i64 batch;
-};
-
-template <class Index>
-struct TilePlace {
-    Index m;
-    Index n;
 };
 
 // With raster = 0 blocks take tiles row by row; otherwise they take bands of `raster` tile rows, column by column within a band, so that
@@ -46,9 +41,18 @@ struct WorkItem : TileOfC {
 // tiles come before it. Index is a type that holds their number.
 template <class Kernel, class Index>
 __device__ inline TileOfC tile_of_c(const GemmArgs& args, Index index) {
-    const Index tiles_m = static_cast<Index>((args.m + Kernel::config.block_m - 1) / Kernel::config.block_m);
-    const Index tiles_n = static_cast<Index>((args.n + Kernel::config.block_n - 1) / Kernel::config.block_n);
-    const TilePlace<Index> place = tile_place(index % (tiles_m * tiles_n), tiles_m, tiles_n, args.raster);
+    constexpr Result result = Kernel::signature.result;
+    constexpr int rows = Kernel::config.block_m;
+    constexpr int columns = Kernel::config.block_n;
+    const TilesOfC tiles = tiles_of_result(result, args.m, args.n, rows, columns);
+    const Index tiles_m = static_cast<Index>(tiles.rows);
+    const Index tiles_n = static_cast<Index>(tiles.columns);
+    TilePlace<Index> place = tile_place(index % (tiles_m * tiles_n), tiles_m, tiles_n, args.raster);
+    if constexpr (result != Result::full) {
+        constexpr i64 side = square_side(rows, columns);
+        const Index squares = static_cast<Index>((args.m + side - 1) / side);
+        place = tile_of_triangle(result, place, squares, static_cast<Index>(side / rows), static_cast<Index>(side / columns));
+    }
     return TileOfC{.row0 = static_cast<i64>(place.m) * Kernel::config.block_m,
                    .column0 = static_cast<i64>(place.n) * Kernel::config.block_n,
                    .batch = static_cast<i64>(index / (tiles_m * tiles_n))};

@@ -15,6 +15,9 @@ enum class Epilogue : int { none = 0, bias = 1, activation = 2, custom = 3 };
 // swiglu is a gate (Shazeer, arXiv 2002.05202): op(B) has the columns of two products, and C has silu of the first times the second. With
 // swiglu_rows op(A) has the rows of two products.
 enum class Activation : int { none = 0, relu = 1, gelu = 2, gelu_tanh = 3, silu = 4, sigmoid = 5, tanh = 6, swiglu = 7, swiglu_rows = 8 };
+// What of C a product makes (BLAS's syrk and gemmt). symmetric: the caller knows that C is; one triangle is computed, and the other mirrors
+// it. lower, upper: the other triangle is neither read nor written. The diagonal belongs to both.
+enum class Result : int { full = 0, symmetric = 1, lower = 2, upper = 3 };
 // Along which of C's axes a bias has its elements: one for each column, or one for each row.
 enum class BiasAxis : int { none = 0, columns = 1, rows = 2 };
 
@@ -71,6 +74,14 @@ struct GemmProblem {
     ElementType type_bias = ElementType::f32;
     i64 ldr = 0;
     i64 stride_r = 0;
+    // Other results than full are square.
+    Result result = Result::full;
+    // Matrices of the batch stand anywhere: a call gives an array of their addresses for each of A, B and C, in the device's memory.
+    // Strides of the three are 0 then.
+    bool pointers = false;
+    // A promise: the bits of a row of C hang on that row of op(A), on op(B) and on the device's model, whatever m, the batch and the other
+    // rows are.
+    bool invariant = false;
 
     friend constexpr bool operator==(const GemmProblem&, const GemmProblem&) = default;
 };
@@ -112,6 +123,12 @@ constexpr i64 rows_of_c(const GemmProblem& p) {
 constexpr i64 elements_of_bias(const GemmProblem& p) {
     if (p.bias == BiasAxis::none) return 0;
     return p.bias == BiasAxis::rows ? p.m : p.n;
+}
+
+// The other triangle of C's transpose.
+constexpr Result transposed(Result result) {
+    if (result == Result::lower) return Result::upper;
+    return result == Result::upper ? Result::lower : result;
 }
 
 // Rows and columns of A and B as they are stored.

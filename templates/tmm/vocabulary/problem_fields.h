@@ -12,6 +12,7 @@ inline constexpr const char* kOperationNames[] = {"n", "t"};
 inline constexpr const char* kEpilogueNames[] = {"none", "bias", "activation", "custom"};
 inline constexpr const char* kActivationNames[] = {"none", "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "swiglu", "swiglu_rows"};
 inline constexpr const char* kBiasAxisNames[] = {"none", "columns", "rows"};
+inline constexpr const char* kResultNames[] = {"full", "symmetric", "lower", "upper"};
 inline constexpr const char* kNoYesNames[] = {"no", "yes"};
 // The words of an epilogue's text, "bias+gelu+residual": what is not there has none.
 inline constexpr const char* kBiasWords[] = {"", "bias", "bias_rows"};
@@ -37,6 +38,7 @@ inline constexpr ValueNames kComputeModes = value_names(kComputeModeNames);
 inline constexpr ValueNames kOperations = value_names(kOperationNames);
 inline constexpr ValueNames kBiasAxes = value_names(kBiasAxisNames);
 inline constexpr ValueNames kActivations = value_names(kActivationNames);
+inline constexpr ValueNames kResults = value_names(kResultNames);
 inline constexpr ValueNames kNoYes = value_names(kNoYesNames);
 inline constexpr ValueNames kEpilogues = value_names(kEpilogueNames, 3);
 
@@ -166,7 +168,7 @@ constexpr void set_activation(GemmProblem& p, i64 activation) {
 // Members of a batch lie one behind the other.
 constexpr i64 stride(const GemmProblem& p, i64 rows, i64 ld) {
     i64 product = 0;
-    if (p.batch == 1) return 0;
+    if (p.batch == 1 || p.pointers) return 0;
     return __builtin_mul_overflow(rows, ld, &product) ? -1 : product;
 }
 constexpr i64 stride_of_a(const GemmProblem& p) {
@@ -226,6 +228,9 @@ inline constexpr ProblemField kProblemFields[] = {
         problem_field::number<&GemmProblem::ldr>("ldr", "ldr", 17, problem_field::kStride, problem_field::columns_of_residual)),
     problem_field::of_epilogue(problem_field::number<&GemmProblem::stride_r>("stride_r", "stride_r", 18, problem_field::kStride,
                                                                              problem_field::stride_of_residual)),
+    problem_field::named<&GemmProblem::result>("result", "result", 19, kResults),
+    problem_field::number<&GemmProblem::pointers>("pointers", "pointers", 20, problem_field::kFlag),
+    problem_field::promise(problem_field::number<&GemmProblem::invariant>("invariant", "invariant", 21, problem_field::kFlag)),
 };
 inline constexpr int kProblemFieldCount = sizeof(kProblemFields) / sizeof(kProblemFields[0]);
 

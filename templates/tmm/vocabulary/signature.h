@@ -25,6 +25,9 @@ struct KernelSignature {
     bool residual = false;
     Epilogue epilogue = Epilogue::none;
     ElementType type_bias = ElementType::f32;
+    // The triangle of C that is wanted, lower for symmetric results; full where it makes no difference.
+    Result result = Result::full;
+    bool pointers = false;
 
     friend constexpr bool operator==(const KernelSignature&, const KernelSignature&) = default;
 };
@@ -41,6 +44,11 @@ constexpr int row_alignment(int pointer_alignment, i64 ld, i64 stride, int eleme
 // Compute modes that run the same FMAs share one kernel: the mode filters which rows may win, it does not change their text.
 constexpr ComputeMode kernel_compute(ComputeMode mode) {
     return mode == ComputeMode::f32_strict ? ComputeMode::f32 : mode;
+}
+
+// Of a symmetric C the lower triangle is computed.
+constexpr Result computed_part(Result result) {
+    return result == Result::symmetric ? Result::lower : result;
 }
 
 constexpr KernelSignature signature_of(const GemmProblem& p) {
@@ -60,7 +68,9 @@ constexpr KernelSignature signature_of(const GemmProblem& p) {
                            .activation = p.activation,
                            .residual = p.residual,
                            .epilogue = p.epilogue,
-                           .type_bias = p.type_bias};
+                           .type_bias = p.type_bias,
+                           .result = computed_part(p.result),
+                           .pointers = p.pointers};
 }
 
 // The signature of a kernel that leaves its results for others to finish.

@@ -8,6 +8,8 @@
 
 #include "generator/choice/validity.h"
 #include "generator/families/family.h"
+#include "generator/problem/problem_forms.h"
+#include "tmm/schedule/triangle.h"
 #include "tmm/vocabulary/problem_fields.h"
 
 namespace tmm::testing {
@@ -251,7 +253,21 @@ KernelConfig draw_config(Family family, Draw& draw, int largest_block) {
     return c;
 }
 
-GemmProblem make_problem(const KernelConfig& c, ElementType type, ElementType type_c, ComputeMode compute, int ops,
+// What of C is wanted, and whether the batch stands anywhere.
+struct Walk {
+    Result result = Result::full;
+    bool pointers = false;
+};
+// Two of five configs have a walk of their own, of which the neighbours have others. The copy engine takes no pointers.
+Walk walk_of(int config, bool by_copy_engine) {
+    constexpr std::array kResults = {Result::symmetric, Result::lower, Result::upper};
+    Walk walk;
+    if (config % 5 == 1) walk.result = kResults[static_cast<std::size_t>(config / 5 % 3)];
+    walk.pointers = !by_copy_engine && (config % 5 == 3 || config % 10 == 1);
+    return walk;
+}
+
+GemmProblem make_problem(const KernelConfig& c, Walk walk, ElementType type, ElementType type_c, ComputeMode compute, int ops,
                          const std::vector<int>& shape, const std::vector<int>& layout) {
     const bool multiples = c.boundary == boundary::exact;
     GemmProblem p{.type_a = type, .type_b = type, .type_c = type_c, .compute = compute};
@@ -263,6 +279,14 @@ GemmProblem make_problem(const KernelConfig& c, ElementType type, ElementType ty
         const int trimmed = (shape[m_kind] + shape[n_kind]) % 4;
         if (trimmed != 1) p.m = trimmed_size(shape[m_kind], c.swap_ab ? c.block_n : c.block_m);
         if (trimmed != 2) p.n = trimmed_size(shape[n_kind], c.swap_ab ? c.block_m : c.block_n);
+    }
+    if (walk.result != Result::full) {
+        const bool swap = c.swap_ab != 0;
+        if (multiples)
+            p.m = square_side(c.block_m, c.block_n) * (1 + shape[m_kind] % 3);
+        else if (shape[n_kind] % 2 == 0)
+            p.m = size_of_kind(shape[m_kind], swap ? c.block_m : c.block_n, false) + (swap ? c.block_n : c.block_m);
+        p.n = p.m;
     }
     p.k = size_of_kind(shape[k_kind], c.block_k * (c.split_k > 1 && c.split_k < 8 ? c.split_k : 1), multiples);
     if (c.family == family::naive) p.k = size_of_kind(shape[k_kind], 32, false);
@@ -290,6 +314,9 @@ GemmProblem make_problem(const KernelConfig& c, ElementType type, ElementType ty
         p.stride_b = layout[batched] == 3 ? 0 : stored_rows_b(p) * p.ldb;
         p.stride_c = p.m * p.ldc;
     }
+    p.result = walk.result;
+    p.pointers = walk.pointers;
+    if (p.pointers) p.stride_a = p.stride_b = p.stride_c = 0;
     p.reads_c = layout[scalars] != 0;
     return p;
 }
@@ -302,7 +329,8 @@ void add_epilogue(GemmProblem& p, int config, int pad) {
     p.activation = static_cast<Activation>(number % kActivations.count);
     // A gate takes an even number of columns, or rows, and does not read C.
     const i64 halved = gates_rows(p.activation) ? p.m : p.n;
-    if (is_gate(p.activation) && (halved % 2 != 0 || p.reads_c)) p.activation = Activation::silu;
+    if (is_gate(p.activation) && (halved % 2 != 0 || p.reads_c || walk_violation(p))) p.activation = Activation::silu;
+    if (walk_violation(p)) p.bias = BiasAxis::none;
     p.residual = number % 5 % 2 == 0;
     p.epilogue = epilogue_class(p.bias, p.activation, p.residual);
     if (p.bias != BiasAxis::none)
@@ -382,12 +410,15 @@ std::vector<Sample> sample_configs(const SamplerOptions& options, const DeviceIn
         }
         for (;;) {
             Sample sample{.config = draw_config(family, draw, options.largest_block), .problems = {}};
+            const Walk walk = walk_of(i + round, family_of(sample.config).model.phase_loads(sample.config).by_copy_engine);
+            if (walk.result != Result::full || walk.pointers) sample.config.trim = 0;
+            if (walk.pointers) sample.config.pack_ab = 0;
             if (device.overlaps_kernels()) sample.config.overlap = draw.below(2);
             sample.alpha = layout[scalars] == 2 ? -2 : 1;
             sample.beta = layout[scalars] == 0 ? 0 : layout[scalars] == 1 ? 1 : 3;
             std::vector<int> shape = layout;
             for (int j = 0; j < options.problems_per_config; ++j) {
-                GemmProblem problem = make_problem(sample.config, type, type_c, compute, ops, shape, layout);
+                GemmProblem problem = make_problem(sample.config, walk, type, type_c, compute, ops, shape, layout);
                 if (!bytes) add_epilogue(problem, i, layout[pad_a]);
                 if (!why_invalid(problem, sample.config, device)) sample.problems.push_back(problem);
                 shape = {draw.below(6), draw.below(6), draw.below(6)};

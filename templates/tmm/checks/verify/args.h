@@ -203,6 +203,11 @@ struct CompareEpilogue {
     i64 stride_r = 0;
 };
 
+// Is the element one of those that a product makes, of which others may be copies?
+constexpr bool is_computed(Result result, i64 row, i64 column) {
+    return result == Result::full || (result == Result::upper ? column >= row : column <= row);
+}
+
 // Compares C with epilogue(alpha * sum + beta * C0), where C0 is what content and seed made C hold. bound_factor 0: they must be equal once
 // rounded to the type of C, unless the epilogue leaves the whole numbers; otherwise |error| <= bound_factor * (|alpha| magnitude + |beta|
 // |C0|) before the epilogue, which adds its own (epilogue.h), as rounding does where C is narrower than the sums. Sums of integers must
@@ -223,6 +228,8 @@ struct CompareArgs {
     i64 batch = 1;
     i64 ldc = 0;
     i64 stride_c = 0;
+    // What is wanted of C: of the other triangle nothing is to be written, or, where C is symmetric, what this one has.
+    Result result = Result::full;
     // Whether elements of C are rounded beyond the sums (Arithmetic::rounds_result).
     int rounds_result = 0;
     double alpha = 1;

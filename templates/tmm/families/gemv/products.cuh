@@ -4,6 +4,7 @@
 #include "tmm/families/gemv/lines.cuh"
 #include "tmm/families/gemv/rules.h"
 #include "tmm/output/few_by_many.cuh"
+#include "tmm/schedule/batch.cuh"
 #include "tmm/vocabulary/args.h"
 
 namespace tmm::gemv {
@@ -46,8 +47,8 @@ struct Operands {
         : ld_few(swapped ? args.ldb : args.lda),
           ld_many(swapped ? args.lda : args.ldb),
           place(place_of_block<Kernel>(args)),
-          few(static_cast<const T*>(swapped ? args.b : args.a) + place.batch * (swapped ? args.stride_b : args.stride_a)),
-          many(static_cast<const T*>(swapped ? args.a : args.b) + place.batch * (swapped ? args.stride_a : args.stride_b)),
+          few(swapped ? matrix_b<Kernel>(args, place.batch) : matrix_a<Kernel>(args, place.batch)),
+          many(swapped ? matrix_a<Kernel>(args, place.batch) : matrix_b<Kernel>(args, place.batch)),
           thread_k(along_k ? static_cast<int>(threadIdx.x) % threads_k(Kernel::config)
                            : static_cast<int>(threadIdx.x) / threads_n(Kernel::config)),
           thread_n(along_k ? static_cast<int>(threadIdx.x) / threads_k(Kernel::config)

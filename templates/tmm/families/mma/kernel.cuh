@@ -43,6 +43,7 @@
 #include "tmm/number/number.cuh"
 #include "tmm/output/output.cuh"
 #include "tmm/ptx.cuh"
+#include "tmm/schedule/batch.cuh"
 #include "tmm/schedule/work_item.cuh"
 #include "tmm/vocabulary/args.h"
 
@@ -270,9 +271,8 @@ __device__ void kernel(const GemmArgs& args) {
     using CopyA = typename CopyOf<T, Layouts<Kernel>::a, Kernel>::Type;
     using CopyB = typename CopyOf<T, Layouts<Kernel>::b, Kernel>::Type;
     TilePipeline<CopyA, CopyB, Kernel::config.stages> pipeline(
-        CopyA(static_cast<const T*>(args.a) + item.batch * args.stride_a, args.lda, item.row0, args.m, item.k_begin, item.k_end),
-        CopyB(static_cast<const T*>(args.b) + item.batch * args.stride_b, args.ldb, item.column0, args.n, item.k_begin, item.k_end),
-        tiles_a, tiles_b, item.tiles);
+        CopyA(matrix_a<Kernel>(args, item.batch), args.lda, item.row0, args.m, item.k_begin, item.k_end),
+        CopyB(matrix_b<Kernel>(args, item.batch), args.ldb, item.column0, args.n, item.k_begin, item.k_end), tiles_a, tiles_b, item.tiles);
     FragmentReader<T, Layouts<Kernel>::a, Kernel::config.stages, false> reader_a(tiles_a, row0);
     FragmentReader<T, Layouts<Kernel>::b, Kernel::config.stages, true> reader_b(tiles_b, column0);
     // The fragments that are multiplied, and the next ones, which are on their way where there is room for both.

@@ -5,6 +5,7 @@
 #include "tmm/copy/previous_kernel.cuh"
 #include "tmm/families/naive/rules.h"
 #include "tmm/output/output.cuh"
+#include "tmm/schedule/batch.cuh"
 #include "tmm/vocabulary/args.h"
 
 namespace tmm::naive {
@@ -27,10 +28,8 @@ __device__ void kernel(const GemmArgs& args) {
         const i64 row = tile / tiles_n % tiles_m * Kernel::config.block_m + threadIdx.x / Kernel::config.block_n;
         const i64 column = tile % tiles_n * Kernel::config.block_n + threadIdx.x % Kernel::config.block_n;
         if (row < args.m && column < args.n) {
-            const auto* a = static_cast<const ElementOfA<Kernel>*>(args.a) + batch * args.stride_a +
-                            (Kernel::signature.op_a == Operation::none ? row * args.lda : row);
-            const auto* b = static_cast<const ElementOfB<Kernel>*>(args.b) + batch * args.stride_b +
-                            (Kernel::signature.op_b == Operation::none ? column : column * args.ldb);
+            const auto* a = matrix_a<Kernel>(args, batch) + (Kernel::signature.op_a == Operation::none ? row * args.lda : row);
+            const auto* b = matrix_b<Kernel>(args, batch) + (Kernel::signature.op_b == Operation::none ? column : column * args.ldb);
             Sum sum = 0;
             for (i64 k = 0; k < args.k; ++k) sum = multiply_add(to_number<Sum>(a[k * step_a]), to_number<Sum>(b[k * step_b]), sum);
             output_to_c<Kernel>(args, scalars, batch).store_element(row, column, sum);

@@ -47,6 +47,7 @@
 #include "tmm/output/output.cuh"
 #include "tmm/output/partial_sums.cuh"
 #include "tmm/ptx.cuh"
+#include "tmm/schedule/batch.cuh"
 #include "tmm/schedule/work_item.cuh"
 #include "tmm/steps/pack/packers.cuh"
 #include "tmm/steps/pack/strips.cuh"
@@ -356,9 +357,8 @@ struct Tiles {
             using CopyA = TileCopy<T, Layouts<Kernel>::a, threads(Kernel::config), Kernel>;
             using CopyB = TileCopy<T, Layouts<Kernel>::b, threads(Kernel::config), Kernel>;
             return TilePipeline<CopyA, CopyB, Kernel::config.stages>(
-                CopyA(static_cast<const T*>(args.a) + item.batch * args.stride_a, args.lda, item.row0, args.m, item.k_begin, item.k_end),
-                CopyB(static_cast<const T*>(args.b) + item.batch * args.stride_b, args.ldb, item.column0, args.n, item.k_begin, item.k_end),
-                a, b, item.tiles);
+                CopyA(matrix_a<Kernel>(args, item.batch), args.lda, item.row0, args.m, item.k_begin, item.k_end),
+                CopyB(matrix_b<Kernel>(args, item.batch), args.ldb, item.column0, args.n, item.k_begin, item.k_end), a, b, item.tiles);
         }
     }
 };

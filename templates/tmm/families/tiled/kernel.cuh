@@ -15,6 +15,7 @@
 #include "tmm/copy/shared_memory.cuh"
 #include "tmm/families/tiled/rules.h"
 #include "tmm/output/output.cuh"
+#include "tmm/schedule/batch.cuh"
 #include "tmm/vocabulary/args.h"
 
 namespace tmm::tiled {
@@ -39,8 +40,8 @@ __device__ void kernel(const GemmArgs& args) {
     const i64 batch = block / (tiles_m * tiles_n);
     const i64 row = block / tiles_n % tiles_m * width + thread_row;
     const i64 column = block % tiles_n * width + thread_column;
-    const T* a = static_cast<const T*>(args.a) + batch * args.stride_a;
-    const T* b = static_cast<const T*>(args.b) + batch * args.stride_b;
+    const T* a = matrix_a<Kernel>(args, batch);
+    const T* b = matrix_b<Kernel>(args, batch);
 
     Sum sum = 0;
     for (i64 phase = 0; phase < args.k; phase += width) {

@@ -44,10 +44,18 @@ __device__ inline WorkItem work_item(const WgmmaArgs& args, unsigned index, unsi
     const unsigned rest = quotient(index, args.grid.tiles);
     const unsigned parts = parts_of_k<Kernel>(args);
     const unsigned batch = rest == 0 || Kernel::config.split_k == 1 ? rest : rest / parts;
-    const TileOfGrid place = tile_of(args.grid, index - rest * args.grid.tiles.number);
+    const TileOfGrid in_grid = tile_of(args.grid, index - rest * args.grid.tiles.number);
+    TilePlace<unsigned> place = {in_grid.row, in_grid.column};
+    constexpr Result result = result_of_sides(Kernel::config, Kernel::signature);
+    if constexpr (result != Result::full) {
+        constexpr TilesOfC in_square = clusters_of_square(Kernel::config);
+        const unsigned side = static_cast<unsigned>(in_square.rows) * rows_of_cluster(Kernel::config);
+        place = tile_of_triangle(result, place, (static_cast<unsigned>(args.m) + side - 1) / side, static_cast<unsigned>(in_square.rows),
+                                 static_cast<unsigned>(in_square.columns));
+    }
     // A cluster shares tiles or parts of K, not both.
-    const unsigned tile_left = place.row * Kernel::config.multicast_b + place_along_left(Kernel::config, rank);
-    const unsigned tile_right = place.column * Kernel::config.multicast_a + place_along_right(Kernel::config, rank);
+    const unsigned tile_left = place.m * Kernel::config.multicast_b + place_along_left(Kernel::config, rank);
+    const unsigned tile_right = place.n * Kernel::config.multicast_a + place_along_right(Kernel::config, rank);
     WorkItem item;
     item.left0 = static_cast<int>(tile_left) * Kernel::config.block_m;
     item.right0 = static_cast<int>(tile_right) * Kernel::config.block_n;

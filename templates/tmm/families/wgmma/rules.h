@@ -5,6 +5,7 @@
 #include "tmm/families/wgmma/fragments.h"
 #include "tmm/number/arithmetic.h"
 #include "tmm/schedule/tile_grid.h"
+#include "tmm/schedule/triangle.h"
 #include "tmm/steps/planes/rules.h"
 #include "tmm/vocabulary/args.h"
 #include "tmm/vocabulary/config.h"
@@ -513,13 +514,25 @@ constexpr i64 missing_rows(const KernelConfig& c, const KernelSignature& s, i64 
 
 // Tiles of the kernel's left and right operand over all of C, in whole clusters of blocks that load together; and the number of blocks, one
 // for each tile, part of K and member of the batch.
+constexpr int rows_of_cluster(const KernelConfig& c) {
+    return c.block_m * c.multicast_b;
+}
+constexpr int columns_of_cluster(const KernelConfig& c) {
+    return c.block_n * c.multicast_a;
+}
 constexpr i64 clusters_left(const KernelConfig& c, i64 m, i64 n) {
-    const i64 rows = static_cast<i64>(c.block_m) * c.multicast_b;
-    return ((c.swap_ab ? n : m) + rows - 1) / rows;
+    return ((c.swap_ab ? n : m) + rows_of_cluster(c) - 1) / rows_of_cluster(c);
 }
 constexpr i64 clusters_right(const KernelConfig& c, i64 m, i64 n) {
-    const i64 columns = static_cast<i64>(c.block_n) * c.multicast_a;
-    return ((c.swap_ab ? m : n) + columns - 1) / columns;
+    return ((c.swap_ab ? m : n) + columns_of_cluster(c) - 1) / columns_of_cluster(c);
+}
+// The triangle that is wanted of the left operand's rows by the right one's columns, and a square's clusters (schedule/triangle.h).
+constexpr Result result_of_sides(const KernelConfig& c, const KernelSignature& s) {
+    return c.swap_ab ? transposed(s.result) : s.result;
+}
+constexpr TilesOfC clusters_of_square(const KernelConfig& c) {
+    const i64 side = square_side(rows_of_cluster(c), columns_of_cluster(c));
+    return {side / rows_of_cluster(c), side / columns_of_cluster(c)};
 }
 constexpr i64 blocks(const KernelConfig& c, i64 m, i64 n, i64 batch) {
     return clusters_left(c, m, n) * clusters_right(c, m, n) * batch * (c.split_k / c.cluster) * cluster_size(c);

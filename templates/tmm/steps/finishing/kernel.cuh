@@ -57,6 +57,18 @@ __device__ inline void finish_rows(const FinishingArgs& args, i64 batch, i64 row
     store_rows(output, row0, step, column, finished);
 }
 
+// Finishes those of the same elements that belong to the triangle of C that is wanted, one by one.
+template <class Kernel, int width>
+__device__ inline void finish_wanted(const FinishingArgs& args, i64 batch, i64 row0, i64 column0) {
+#pragma unroll 1
+    for (int i = 0; i < Kernel::step.rows * width; ++i) {
+        const i64 row = row0 + i / width * Kernel::step.down;
+        const i64 column = column0 + i % width;
+        if (row < args.m && column < columns_of_c<Kernel>(args) && is_wanted(Kernel::signature.result, row, column))
+            finish_rows<Kernel, 1, 1>(args, batch, row, 1, column);
+    }
+}
+
 template <class Kernel>
 __device__ void kernel(const FinishingArgs& args) {
     static_assert(first_violation(Kernel::step, Kernel::signature) == nullptr);
@@ -73,7 +85,11 @@ __device__ void kernel(const FinishingArgs& args) {
     const i64 columns = columns_of_c<Kernel>(args);
     wait_for_previous_kernel();
     if (row >= args.m) return;
-    if (column + width <= columns) {
+    constexpr Result result = Kernel::signature.result;
+    constexpr int rows_apart = (Kernel::step.rows - 1) * Kernel::step.down;
+    if (!all_wanted(result, row, column, width) || !all_wanted(result, row + rows_apart, column, width)) {
+        finish_wanted<Kernel, width>(args, batch, row, column);
+    } else if (column + width <= columns) {
         finish_rows<Kernel, width, Kernel::step.rows>(args, batch, row, Kernel::step.down, column);
     } else {
         for (i64 single = column; single < columns; ++single)

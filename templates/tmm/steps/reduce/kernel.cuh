@@ -1,6 +1,7 @@
 // The second half of split-K: adds up the parts of each element in ascending order and applies the epilogue, so that the same
 // inputs give the same bits. A gate takes an element of each half of the columns, or rows. Where there are many parts, `sharers` threads
-// take every sharers-th part of an element, and the first of them adds up what all found, some of them at a time.
+// take every sharers-th part of an element, and the first of them adds up what all found, some of them at a time. Where one triangle of C
+// is wanted, parts of the other are not there.
 #pragma once
 
 #include "tmm/copy/previous_kernel.cuh"
@@ -95,7 +96,7 @@ __device__ void kernel(const GemmArgs& args) {
     for (i64 block = blockIdx.x; block < blocks;) {
         const i64 column = place.column + vector * kVector;
         // Rows are padded to whole vectors, so that a vector either exists or does not.
-        const bool exists = column < columns;
+        const bool exists = column < columns && any_wanted(Kernel::signature.result, place.row, column, kVector);
         const Sum* const part = static_cast<const Sum*>(args.workspace) + (place.batch * args.split_k * args.m + place.row) * ld + column;
         VectorOf<Kernel> sum = sum_of_vector<Kernel>(args.split_k, vector, sharer, exists, shares,
                                                      [&](int split) { return load_vector<kVector>(part + split * args.m * ld); });

@@ -67,6 +67,7 @@ ShapeResult ShapeBenchmark::run(const Shape& shape) {
         // The multiplications of both sides of each pair, and those that are run before the pairs.
         if (const auto reason = why_too_large(shape.problem, device_->info(), 2 * (options_.pairs + kPairsBetweenOnEmulated) + 5))
             throw std::runtime_error(*reason);
+        if (const auto reason = why_no_operands(shape.problem)) throw std::runtime_error(*reason);
         const std::int64_t rotation = device_->info().emulated ? 0 : 2 * device_->info().l2_bytes;
         Operands operands(device_, shape, rotation, pool_);
         result.operand_sets = operands.sets();

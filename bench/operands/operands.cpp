@@ -52,7 +52,21 @@ std::int64_t round_up(std::int64_t bytes) {
     return (bytes + 255) / 256 * 256;
 }
 
+// op(B) is the transpose of op(A) where both are one matrix.
+bool may_be_one_matrix(const GemmProblem& p) {
+    return p.op_a != p.op_b && p.type_a == p.type_b && p.lda == p.ldb && p.stride_a == p.stride_b && stored_rows_a(p) == stored_rows_b(p) &&
+           stored_columns_a(p) == stored_columns_b(p);
+}
+
 }  // namespace
+
+std::optional<std::string> why_no_operands(const GemmProblem& p) {
+    if (p.pointers) return "peers are given the matrices of a batch one behind the other: leave out pointers=1";
+    if (p.result == Result::lower || p.result == Result::upper) return "peers make all of C: leave out result, or make it symmetric";
+    if (p.result == Result::symmetric && !may_be_one_matrix(p))
+        return "the results of random operands are symmetric where B is A transposed: ops=nt or tn, with lda=ldb";
+    return std::nullopt;
+}
 
 std::int64_t spanned_elements(i64 rows, i64 columns, i64 ld, i64 batch, i64 stride) {
     if (rows == 0 || columns == 0 || batch == 0) return 0;
@@ -73,7 +87,9 @@ Operands::Operands(std::shared_ptr<Device> device, const Shape& shape, std::int6
     // read_ranges() counts on the bias before A, and the residual before C.
     if (p.bias != BiasAxis::none) bias_ = laid_out(p.type_bias, elements_of_bias(p));
     a_ = laid_out(p.type_a, spanned_elements(stored_rows_a(p), stored_columns_a(p), p.lda, p.batch, p.stride_a));
-    b_ = laid_out(p.type_b, spanned_elements(stored_rows_b(p), stored_columns_b(p), p.ldb, p.batch, p.stride_b));
+    b_ = p.result == Result::symmetric
+             ? a_
+             : laid_out(p.type_b, spanned_elements(stored_rows_b(p), stored_columns_b(p), p.ldb, p.batch, p.stride_b));
     if (p.residual) residual_ = laid_out(p.type_c, spanned_elements(rows_of_c(p), columns_of_c(p), p.ldr, p.batch, p.stride_r));
     c_ = laid_out(p.type_c, spanned_elements(rows_of_c(p), columns_of_c(p), p.ldc, p.batch, p.stride_c));
     set_bytes_ = end;
@@ -130,7 +146,7 @@ std::vector<ByteRange> Operands::read_ranges(int set) const {
     };
     const std::int64_t multiplies = shape_.alpha != 0 ? 1 : 0;
     add(bias_, read_of(bias_, bias_.elements), a_, multiplies * read_of(a_, p.batch * p.m * p.k));
-    add(b_, multiplies * read_of(b_, p.batch * p.k * p.n), {}, 0);
+    if (p.result != Result::symmetric) add(b_, multiplies * read_of(b_, p.batch * p.k * p.n), {}, 0);
     const i64 elements_of_c = p.batch * rows_of_c(p) * columns_of_c(p);
     add(residual_, read_of(residual_, elements_of_c), c_, p.reads_c ? read_of(c_, elements_of_c) : 0);
     return ranges;

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "generator/plan/launch_plan.h"
@@ -41,6 +43,9 @@ private:
 
 // Number of elements from a batch's first to its last, with the padding between rows and between matrices.
 std::int64_t spanned_elements(i64 rows, i64 columns, i64 ld, i64 batch, i64 stride);
+
+// Why operands of the problem, and results of peers, can't be made that compare with it; nothing where they can.
+std::optional<std::string> why_no_operands(const GemmProblem& problem);
 
 // A matrix that was filled from the pool, element after element as it lies in memory: padding of rows counts.
 struct FilledMatrix {

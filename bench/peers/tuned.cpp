@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <stdexcept>
 
 #include "base/error.h"
@@ -103,6 +105,8 @@ tmmGemmProblem_t in_c(const GemmProblem& p) {
     problem.stride_c = p.stride_c;
     problem.alignment = p.alignment;
     problem.reads_c = p.reads_c ? 1 : 0;
+    problem.result = p.result == Result::symmetric ? TMM_RESULT_SYMMETRIC : TMM_RESULT_FULL;
+    problem.invariant = p.invariant ? 1 : 0;
     set_epilogue(p, problem);
     return problem;
 }
@@ -125,19 +129,18 @@ public:
     void enqueue(const GemmCall& call, Stream stream) override {
         const CallScalar alpha(compute_, call.alpha);
         const CallScalar beta(compute_, call.beta);
-        const tmmGemmArgs_t args{.struct_size = sizeof(tmmGemmArgs_t),
-                                 .alpha = alpha.address(),
-                                 .beta = beta.address(),
-                                 .a = call.a,
-                                 .b = call.b,
-                                 .c = call.c,
-                                 .bias = has_bias_ ? call.bias : nullptr,
-                                 .workspace = nullptr,
-                                 .workspace_size = 0,
-                                 .prepared_a = prepared_.of(TMM_OPERAND_A, call.a),
-                                 .prepared_b = prepared_.of(TMM_OPERAND_B, call.b),
-                                 .residual = has_residual_ ? call.residual : nullptr,
-                                 .parameters = {call.parameters[0], call.parameters[1], call.parameters[2], call.parameters[3]}};
+        tmmGemmArgs_t args{};
+        args.struct_size = sizeof args;
+        args.alpha = alpha.address();
+        args.beta = beta.address();
+        args.a = call.a;
+        args.b = call.b;
+        args.c = call.c;
+        args.bias = has_bias_ ? call.bias : nullptr;
+        args.prepared_a = prepared_.of(TMM_OPERAND_A, call.a);
+        args.prepared_b = prepared_.of(TMM_OPERAND_B, call.b);
+        args.residual = has_residual_ ? call.residual : nullptr;
+        std::copy(std::begin(call.parameters), std::end(call.parameters), args.parameters);
         const tmmStatus_t status = tmmPlanRun(plan_, static_cast<CUstream_st*>(stream), &args);
         if (status != TMM_STATUS_SUCCESS) throw std::runtime_error(fmt::format("tmmPlanRun: {}", tmmStatusString(status)));
     }

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "generator/problem/matrix_layout.h"
+#include "generator/problem/problem_forms.h"
 #include "generator/text/text.h"
 
 namespace tmm {
@@ -66,6 +67,9 @@ std::string why_inconsistent(const GemmProblem& p) {
             return fmt::format("{}={} is no power of two", field.name, field.get(p));
     if (p.batch <= 1 && (p.stride_a != 0 || p.stride_b != 0 || p.stride_c != 0))
         return fmt::format("strides={},{},{} mean nothing where batch={}", p.stride_a, p.stride_b, p.stride_c, p.batch);
+    if (p.pointers && (p.stride_a != 0 || p.stride_b != 0 || p.stride_c != 0))
+        return fmt::format("strides={},{},{} mean nothing where each matrix has an address", p.stride_a, p.stride_b, p.stride_c);
+    if (const char* const violation = walk_violation(p)) return violation;
     if (const std::string reason = why_inconsistent_epilogue(p); !reason.empty()) return reason;
     const MatrixLayout layouts[] = {layout_of_a(p), layout_of_b(p), layout_of_c(p), layout_of_residual(p)};
     constexpr const char* kNames[] = {"A", "B", "C", "the residual"};

@@ -23,7 +23,7 @@ bool has_field(const Known& known, std::string_view name) {
 }
 
 // What a shapes file means where it does not name a field, of those fields for which that hangs on others. Columns of p, with product_rows
-// and product_columns.
+// and product_columns; {alone}: no other matrix stands at a distance.
 struct Unwritten {
     std::string_view field;
     const char* sql;
@@ -33,9 +33,9 @@ constexpr Unwritten kUnwritten[] = {
     {"lda", "iif(p.op_a = 't', p.product_rows, p.k)"},
     {"ldb", "iif(p.op_b = 't', p.k, p.product_columns)"},
     {"ldc", "p.n"},
-    {"stride_a", "iif(p.batch = 1, 0, iif(p.op_a = 't', p.k, p.product_rows) * p.lda)"},
-    {"stride_b", "iif(p.batch = 1, 0, iif(p.op_b = 't', p.product_columns, p.k) * p.ldb)"},
-    {"stride_c", "iif(p.batch = 1, 0, p.m * p.ldc)"},
+    {"stride_a", "iif({alone}, 0, iif(p.op_a = 't', p.k, p.product_rows) * p.lda)"},
+    {"stride_b", "iif({alone}, 0, iif(p.op_b = 't', p.product_columns, p.k) * p.ldb)"},
+    {"stride_c", "iif({alone}, 0, p.m * p.ldc)"},
     {"type_bias", "iif(p.bias = 'none', 'f32', p.type_c)"},
     {"ldr", "iif(p.residual, p.n, 0)"},
     {"stride_r", "iif(p.residual AND p.batch <> 1, p.m * p.ldr, 0)"},
@@ -121,7 +121,13 @@ std::string unwritten(const ProblemField& field, const Known& known) {
     if (field.name == std::string_view("type_c")) return type_of_c(known);
     const auto* const found =
         std::find_if(std::begin(kUnwritten), std::end(kUnwritten), [&](const Unwritten& one) { return one.field == field.name; });
-    if (found != std::end(kUnwritten)) return found->sql;
+    if (found != std::end(kUnwritten)) {
+        std::string sql = found->sql;
+        constexpr std::string_view kAlone = "{alone}";
+        if (const auto at = sql.find(kAlone); at != std::string::npos)
+            sql.replace(at, kAlone.size(), has_field(known, "pointers") ? "p.batch = 1 OR p.pointers" : "p.batch = 1");
+        return sql;
+    }
     for (const StoredField& stored : stored_problem_fields())
         if (stored.name == std::string_view(field.name)) return literal(stored, stored.neutral);
     return "NULL";

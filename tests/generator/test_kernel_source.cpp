@@ -93,7 +93,9 @@ std::vector<PlanKernel> many_kernels() {
                                     Finishing{.across = 8, .down = 16, .rows = 2},
                                     Fixup{.block_m = 64, .block_n = 128, .block_k = 16},
                                     Fixup{.block_m = 128, .block_n = 64, .block_k = 16},
-                                    Rescue{.tile = kSimt}};
+                                    Rescue{.tile = kSimt},
+                                    Mirror{},
+                                    Mirror{.side = 64}};
     for (const Family* const family : families()) {
         KernelConfig config = kSimt;
         config.family = family->number;

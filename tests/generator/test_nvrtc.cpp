@@ -76,7 +76,18 @@ std::vector<Sample> samples() {
     bf16_nt.op_b = Operation::transpose;
     KernelSignature unaligned = narrow(transposed, ElementType::bf16, ElementType::bf16);
     unaligned.align_a = unaligned.align_b = unaligned.align_c = 2;
+    KernelSignature lower = beta;
+    lower.result = Result::lower;
+    lower.pointers = true;
+    KernelSignature upper = narrow(aligned_nt, ElementType::bf16, ElementType::bf16);
+    upper.result = Result::upper;
+    upper.pointers = true;
     return {
+        {"family=naive,block_m=16,block_n=16", lower},
+        {"family=tiled,block_m=16,block_n=16,block_k=16", lower},
+        {"family=simt,block_m=128,block_n=64,block_k=16,thread_m=8,thread_n=4,stages=3,async_copy=1,vector_width=4", lower},
+        {"family=gemv,block_m=4,block_n=16,block_k=256,thread_n=4,stages=2,vector_width=8,boundary=peeled", upper},
+        {"family=mma,block_m=128,block_n=64,block_k=32,warps_m=2,warps_n=2,stages=4,async_copy=1,vector_width=8,boundary=peeled", upper},
         {"family=naive,block_m=16,block_n=16", beta},
         {"family=tiled,block_m=16,block_n=16,block_k=16,boundary=exact", kPlain},
         {"family=tiled,block_m=32,block_n=32,block_k=32", beta},
@@ -141,12 +152,21 @@ std::vector<StepSample> step_samples() {
     gate.residual = true;
     gate.align_residual = 16;
     gate.epilogue = epilogue_class(gate.bias, gate.activation, gate.residual);
+    KernelSignature lower = bf16;
+    lower.result = Result::lower;
+    KernelSignature pointers = bf16;
+    pointers.pointers = true;
     const KernelConfig tile = parse_config("simt 64x64x16 t8x4 s3 async v4 peeled o3");
     return {{Reduce{.sharers = 1, .columns = 256}, beta, 75},
             {Reduce{.sharers = 4, .columns = 256}, bf16, 75},
             {Reduce{.sharers = 1, .columns = 256}, f16, 75},
             {Finishing{.across = 32, .down = 8, .rows = 4}, beta, 75},
             {Finishing{.across = 32, .down = 8, .rows = 2}, gate, 75},
+            {Reduce{.sharers = 4, .columns = 256}, lower, 75},
+            {Finishing{.across = 32, .down = 8, .rows = 2}, lower, 75},
+            {Mirror{.side = 64}, bf16, 75},
+            {Mirror{.side = 32}, kPlain, 75},
+            {Mirror{.side = 64}, pointers, 75},
             {Fixup{.block_m = 128, .block_n = 64, .block_k = 16}, beta, 75},
             {Pack{.a = true, .b = true, .blocks_per_sm = 3}, beta, 75},
             {Pack{.a = true, .b = true, .strips = true, .blocks_per_sm = 3}, beta, 90},

@@ -230,7 +230,7 @@ inline constexpr ProblemField kProblemFields[] = {
                                                                              problem_field::stride_of_residual)),
     problem_field::named<&GemmProblem::result>("result", "result", 19, kResults),
     problem_field::number<&GemmProblem::pointers>("pointers", "pointers", 20, problem_field::kFlag),
-    problem_field::promise(problem_field::number<&GemmProblem::invariant>("invariant", "invariant", 21, problem_field::kFlag)),
+    problem_field::number<&GemmProblem::invariant>("invariant", "invariant", 21, problem_field::kFlag),
 };
 inline constexpr int kProblemFieldCount = sizeof(kProblemFields) / sizeof(kProblemFields[0]);
 

@@ -1,6 +1,7 @@
 #include "tests/support/kernels/mutation_cases.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "generator/machine/assumed_device.h"
 #include "tmm/vocabulary/problem_fields.h"
@@ -43,6 +44,19 @@ KernelConfig with(KernelConfig config, int KernelConfig::*first, int value, Rest
     return with(with(config, first, value), rest...);
 }
 using C = KernelConfig;
+
+const KernelConfig kTiledSmall{.family = family::tiled, .block_m = 8, .block_n = 8, .block_k = 8};
+
+Case triangle(const char* name, const KernelConfig& config, std::vector<Case::Size> sizes, Result result) {
+    Case one{name, kNone, kTranspose, 2, 4, true, config, std::move(sizes)};
+    one.result = result;
+    return one;
+}
+Case pointers(const char* name, const KernelConfig& config) {
+    Case one{name, kNone, kNone, 3, 4, true, config, {{19, 13, 11}}};
+    one.pointers = true;
+    return one;
+}
 
 }  // namespace
 
@@ -389,6 +403,19 @@ const std::map<std::string, std::vector<Case>>& cases() {
            0,
            ElementType::s8,
            ElementType::s32}}},
+        {"tmm/schedule/triangle.h",
+         {triangle("simt triangle", kSimtSmall, {{70, 70, 9}, {100, 100, 3}}, Result::lower),
+          triangle("simt upper", kSimtSmall, {{70, 70, 9}, {41, 41, 3}}, Result::upper),
+          triangle("tiled triangle", kTiledSmall, {{21, 21, 9}}, Result::lower),
+          triangle("naive triangle", {.family = family::naive, .block_m = 4, .block_n = 8}, {{21, 21, 9}}, Result::upper)}},
+        {"tmm/schedule/batch.cuh",
+         {{"naive nn", kNone, kNone, 2, 4, true, {.family = family::naive, .block_m = 4, .block_n = 8}, {{19, 13, 11}}},
+          {"simt turned batch", kTranspose, kTranspose, 3, 4, false, kSimtSmall, {{19, 40, 11}}},
+          pointers("naive pointers", {.family = family::naive, .block_m = 4, .block_n = 8}),
+          pointers("simt pointers", kSimtSmall)}},
+        {"tmm/steps/mirror/kernel.cuh",
+         {triangle("simt mirror", kSimtSmall, {{70, 70, 9}, {33, 33, 5}}, Result::symmetric),
+          triangle("tiled mirror", kTiledSmall, {{100, 100, 3}}, Result::symmetric)}},
         {"tmm/steps/pad/turn_bytes.cuh",
          {{"turn bytes",
            kTranspose,
@@ -420,9 +447,12 @@ std::vector<Case> cases_for(const Mutation& mutation) {
     std::vector<Case> tried;
     if (const auto family = cases().find(mutation.file); family != cases().end()) {
         tried = family->second;
+        // Cases of triangles use what they share, wherever it stands.
+        for (const Case& one : cases().at("tmm/schedule/triangle.h"))
+            if (one.name == std::string(mutation.first_case)) tried.push_back(one);
     } else {
         for (const char* file : {"tmm/families/tiled/kernel.cuh", "tmm/families/simt/kernel.cuh", "tmm/families/mma/kernel.cuh",
-                                 "tmm/families/gemv/kernel.cuh", "tmm/steps/reduce/kernel.cuh"})
+                                 "tmm/families/gemv/kernel.cuh", "tmm/steps/reduce/kernel.cuh", "tmm/schedule/triangle.h"})
             tried.insert(tried.end(), cases().at(file).begin(), cases().at(file).end());
     }
     const std::string first = mutation.first_case;
@@ -455,6 +485,8 @@ GemmProblem problem_of(const Case& one, const Case::Size& size) {
     }
     problem.alignment = one.alignment;
     problem.reads_c = one.reads_c;
+    problem.result = one.result;
+    problem.pointers = one.pointers;
     return problem;
 }
 

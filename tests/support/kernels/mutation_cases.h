@@ -30,6 +30,8 @@ struct Case {
     // The types of A and B, and of C.
     ElementType type = ElementType::f32;
     ElementType type_c = ElementType::f32;
+    Result result = Result::full;
+    bool pointers = false;
 };
 
 // The cases by template, "tmm/families/tiled/kernel.cuh".

@@ -25,20 +25,24 @@ constexpr const char* kPack = "tmm/steps/pack/kernel.cuh";
 constexpr const char* kPad = "tmm/steps/pad/kernel.cuh";
 constexpr const char* kTurnBytes = "tmm/steps/pad/turn_bytes.cuh";
 constexpr const char* kOutput = "tmm/output/output.cuh";
+constexpr const char* kBatch = "tmm/schedule/batch.cuh";
+constexpr const char* kTriangle = "tmm/schedule/triangle.h";
+constexpr const char* kMirror = "tmm/steps/mirror/kernel.cuh";
 
 // clang-format off
 const std::vector<Mutation> kMutations = {
     // naive: conditions, loads, store.
     {kNaive, "no check of M", "row < args.m && column < args.n", "column < args.n", "naive nn"},
     {kNaive, "no check of N", "row < args.m && column < args.n", "row < args.m", "naive nn"},
+    {kNaive, "the other triangle, too", " && is_wanted(Kernel::signature.result, row, column)", "", "naive triangle"},
     {kNaive, "A's first index", "Kernel::signature.op_a == Operation::none ? row * args.lda : row", "Kernel::signature.op_a == Operation::none ? row : row * args.lda", "naive nn"},
     {kNaive, "B's first index", "Kernel::signature.op_b == Operation::none ? column : column * args.ldb", "Kernel::signature.op_b == Operation::none ? column * args.ldb : column", "naive nn"},
     {kNaive, "A's step", "Kernel::signature.op_a == Operation::none ? 1 : args.lda", "Kernel::signature.op_a == Operation::none ? args.lda : 1", "naive nn"},
     {kNaive, "B's step", "Kernel::signature.op_b == Operation::none ? args.ldb : 1", "Kernel::signature.op_b == Operation::none ? 1 : args.ldb", "naive nn"},
     {kNaive, "A's and B's steps", "to_number<Sum>(a[k * step_a]), to_number<Sum>(b[k * step_b])", "to_number<Sum>(a[k * step_b]), to_number<Sum>(b[k * step_a])", "naive nn"},
     {kNaive, "C's index", "store_element(row, column, sum)", "store_element(column, row, sum)", "naive nn"},
-    {kNaive, "A's stride", "batch * args.stride_a", "batch * args.stride_b", "naive nn"},
-    {kNaive, "B's stride", "batch * args.stride_b", "batch * args.stride_a", "naive nn"},
+    {kNaive, "A's member of the batch", "matrix_a<Kernel>(args, batch)", "matrix_a<Kernel>(args, 0)", "naive nn"},
+    {kNaive, "B's member of the batch", "matrix_b<Kernel>(args, batch)", "matrix_b<Kernel>(args, 0)", "naive nn"},
     {kNaive, "C's member of the batch", "output_to_c<Kernel>(args, scalars, batch)", "output_to_c<Kernel>(args, scalars, 0)", "naive nn"},
 
     // tiled: barriers.
@@ -61,8 +65,8 @@ const std::vector<Mutation> kMutations = {
     {kTiled, "index of the tile of A, read", "tile_a[thread_row * width + k]", "tile_a[k * width + thread_row]", "tiled nn"},
     {kTiled, "index of the tile of B, read", "tile_b[k * width + thread_column]", "tile_b[thread_column * width + k]", "tiled nn"},
     {kTiled, "C's index", "store_element(row, column, sum)", "store_element(column, row, sum)", "tiled nn"},
-    {kTiled, "A's stride", "batch * args.stride_a", "batch * args.stride_b", "tiled nn"},
-    {kTiled, "B's stride", "batch * args.stride_b", "batch * args.stride_a", "tiled nn"},
+    {kTiled, "A's member of the batch", "matrix_a<Kernel>(args, batch)", "matrix_a<Kernel>(args, 0)", "tiled nn"},
+    {kTiled, "B's member of the batch", "matrix_b<Kernel>(args, batch)", "matrix_b<Kernel>(args, 0)", "tiled nn"},
     {kTiled, "C's member of the batch", "output_to_c<Kernel>(args, batch)", "output_to_c<Kernel>(args, 0)", "tiled nn"},
 
     // simt: barriers and waits.
@@ -137,8 +141,8 @@ const std::vector<Mutation> kMutations = {
     {kSimt, "row's thread", "threads_m(Kernel::config)>(place.m, i)", "threads_m(Kernel::config)>(place.n, i)", "simt registers"},
     {kSimt, "column's thread", "threads_n(Kernel::config)>(place.n, j)", "threads_n(Kernel::config)>(place.m, j)", "simt registers"},
     {kSimt, "stored sum", "&sums[i][j]", "&sums[j][i]", "simt registers"},
-    {kSimt, "A's stride", "item.batch * args.stride_a", "item.batch * args.stride_b", "simt split"},
-    {kSimt, "B's stride", "item.batch * args.stride_b", "item.batch * args.stride_a", "simt split"},
+    {kSimt, "A's member of the batch", "matrix_a<Kernel>(args, item.batch)", "matrix_a<Kernel>(args, 0)", "simt split"},
+    {kSimt, "B's member of the batch", "matrix_b<Kernel>(args, item.batch)", "matrix_b<Kernel>(args, 0)", "simt split"},
     // simt: clusters.
     {kSimt, "no barrier before the parts are read", "// Every block's part is there.\n    ptx::cluster_sync();", "", "simt cluster"},
     {kSimt, "no barrier before the parts go away", "before the others have read it.\n    ptx::cluster_meet();", "before the others have read it.\n", "simt cluster"},
@@ -219,8 +223,8 @@ const std::vector<Mutation> kMutations = {
     {kMma, "type of the products", "if constexpr (Kernel::signature.type_a == ElementType::f16)", "if constexpr (Kernel::signature.type_a != ElementType::f16)", "mma async"},
     {kMma, "warp's rows", "warp / Kernel::config.warps_n * warp_rows(Kernel::config)", "warp % Kernel::config.warps_n * warp_rows(Kernel::config)", "mma async turned"},
     {kMma, "warp's columns", "warp % Kernel::config.warps_n * warp_columns(Kernel::config)", "warp / Kernel::config.warps_n * warp_columns(Kernel::config)", "mma async"},
-    {kMma, "A's stride", "item.batch * args.stride_a", "item.batch * args.stride_b", "mma split"},
-    {kMma, "B's stride", "item.batch * args.stride_b", "item.batch * args.stride_a", "mma split"},
+    {kMma, "A's member of the batch", "matrix_a<Kernel>(args, item.batch)", "matrix_a<Kernel>(args, 0)", "mma split"},
+    {kMma, "B's member of the batch", "matrix_b<Kernel>(args, item.batch)", "matrix_b<Kernel>(args, 0)", "mma split"},
     {kMma, "lane's pair, sent", "upper ? left : right, 1", "upper ? right : left, 1", "mma async"},
     {kMma, "lane's pair, received", "group[e] = upper ? received : left;", "group[e] = upper ? left : received;", "mma async"},
     {kMma, "lane's pair, kept", "group[2 + e] = upper ? right : received;", "group[2 + e] = upper ? received : right;", "mma async"},
@@ -425,7 +429,30 @@ const std::vector<Mutation> kMutations = {
     {kOutput, "C: no check of N", "!guarded || left >= width ? width : static_cast<int>(left)", "width", "simt registers"},
     {kOutput, "C's index", "first + row * ld + column", "first + column * ld + row", "simt registers"},
     {kOutput, "place of partial results", "(batch * args.split_k + split) / Kernel::config.cluster", "(split * args.batch + batch) / Kernel::config.cluster", "simt split"},
-    {kOutput, "C's stride", "batch * args.stride_c", "batch * args.stride_a", "simt turned batch", 4, 2},
+    {kBatch, "A's stride", "args.a, args.stride_a, batch", "args.a, args.stride_b, batch", "naive nn"},
+    {kBatch, "B's stride", "args.b, args.stride_b, batch", "args.b, args.stride_a, batch", "naive nn"},
+    {kBatch, "C's stride", "args.c, args.stride_c, batch", "args.c, args.stride_a, batch", "simt turned batch"},
+    {kBatch, "the array's next address", "static_cast<Element* const*>(first)[batch]", "static_cast<Element* const*>(first)[batch > 0 ? batch - 1 : 1]", "naive pointers"},
+    {kBatch, "one behind the other, whatever the array holds", "static_cast<Element* const*>(first)[batch]", "static_cast<Element* const*>(first)[0] + batch * stride", "naive pointers"},
+
+    // One triangle of C: which squares blocks take, and what of them is written.
+    {kTriangle, "the fold", "if (row >= column + even)", "if (row > column + even)", "simt triangle"},
+    {kTriangle, "the folded row", "{columns + column + even - 1, columns + row}", "{columns + column, columns + row}", "simt triangle"},
+    {kTriangle, "the folded column", "{columns + column + even - 1, columns + row}", "{columns + column + even - 1, row}", "simt triangle"},
+    {kTriangle, "rows of an even number", "squares + (squares % 2 == 0 ? 1 : 0)", "squares", "simt triangle"},
+    {kTriangle, "the upper triangle's row", "(upper ? lower.column : lower.row) * rows_of_square", "lower.row * rows_of_square", "simt upper"},
+    {kTriangle, "a tile's place in its square", "+ place.m % rows_of_square", "", "simt triangle"},
+    {kTriangle, "no diagonal", "result == Result::lower ? column <= row", "result == Result::lower ? column < row", "simt triangle"},
+    {kOutput, "the other triangle in vectors", "if (all_wanted(kWanted,", "if (any_wanted(kWanted,", "simt triangle"},
+    {kOutput, "the other triangle's elements", "if (i < valid && wants(row, column + i))", "if (i < valid)", "simt triangle"},
+    {kOutput, "the diagonal of a tile", "results.origin.row0 + row, results.origin.column0 + column);", "results.origin.column0 + column, results.origin.row0 + row);", "tiled triangle"},
+    {kMirror, "no barrier before the square is turned", "before it is written turned.\n    __syncthreads();", "before it is written turned.\n", "simt mirror"},
+    {kMirror, "the square's place", "c[(column0 + row) * args.ldc + row0 + x] =", "c[(row0 + row) * args.ldc + column0 + x] =", "simt mirror"},
+    {kMirror, "not turned", "square[x * distance + row]", "square[row * distance + x]", "simt mirror"},
+    {kMirror, "past the last row", "column0 + row < row0 + x && row0 + x < args.m", "column0 + row < row0 + x", "simt mirror"},
+    {kMirror, "below the diagonal", "column0 + row < row0 + x && row0 + x < args.m", "row0 + x < args.m && column0 + row < args.m", "simt mirror"},
+    {kMirror, "all matrices of the batch into the first", "matrix_c<Kernel>(args, blockIdx.x / all)", "matrix_c<Kernel>(args, 0)", "simt mirror"},
+    {kMirror, "the square of a block", "number / columns, number % columns", "number % columns, number / columns", "simt mirror"},
     {kOutput, "C: no check of N in a row", "left < width ? static_cast<int>(left) : width", "width", "reduce shared"},
     {kOutput, "beta = 0 reads C", "if (results.scalars.beta != 0) result", "result", "tiled nn"},
     {kOutput, "beta = 0 reads C's vector", "if (Target::signature.reads_c && results.scalars.beta != 0) {", "if (Target::signature.reads_c) {", "simt registers"},

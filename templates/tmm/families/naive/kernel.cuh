@@ -27,7 +27,7 @@ __device__ void kernel(const GemmArgs& args) {
         const i64 batch = tile / (tiles_m * tiles_n);
         const i64 row = tile / tiles_n % tiles_m * Kernel::config.block_m + threadIdx.x / Kernel::config.block_n;
         const i64 column = tile % tiles_n * Kernel::config.block_n + threadIdx.x % Kernel::config.block_n;
-        if (row < args.m && column < args.n) {
+        if (row < args.m && column < args.n && is_wanted(Kernel::signature.result, row, column)) {
             const auto* a = matrix_a<Kernel>(args, batch) + (Kernel::signature.op_a == Operation::none ? row * args.lda : row);
             const auto* b = matrix_b<Kernel>(args, batch) + (Kernel::signature.op_b == Operation::none ? column : column * args.ldb);
             Sum sum = 0;

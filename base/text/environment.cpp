@@ -124,6 +124,10 @@ std::string host_thread_order() {
     return variable("TMM_HOST_ORDER").value_or("ascending");
 }
 
+bool invariant_by_default() {
+    return variable("TMM_INVARIANT").value_or("0") != "0";
+}
+
 bool color_forbidden() {
     return variable("NO_COLOR").has_value();
 }

@@ -27,6 +27,8 @@ inline constexpr EnvironmentVariable kEnvironmentVariables[] = {
     {"TMM_HOST_ORDER",
      "the order in which the emulated device runs a block's threads: ascending, descending, shuffled[:SEED] or straggling:THREAD; else "
      "ascending"},
+    {"TMM_INVARIANT",
+     "1: rows of results have the same bits whatever rows they are computed with, unless a program says otherwise; else 0"},
     {"CUDA_HOME", "a CUDA toolkit, one of the places where CUDA's libraries are searched for", true},
     {"CUDA_PATH", "another toolkit, tried after CUDA_HOME"},
     {"VIRTUAL_ENV", "a Python environment, whose packages may bring CUDA's libraries"},
@@ -71,6 +73,8 @@ std::string host_compiler_command();
 // TMM_HOST_ORDER: ascending (default), descending, shuffled[:seed] or straggling:thread: the order in which the emulated device runs a
 // block's threads.
 std::string host_thread_order();
+// TMM_INVARIANT is set, and not to 0: whether problems are invariant whose program does not say.
+bool invariant_by_default();
 // NO_COLOR is set and not empty.
 bool color_forbidden();
 // TERM is dumb or not set: the terminal can neither show colours nor write a line over.

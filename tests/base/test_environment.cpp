@@ -114,6 +114,13 @@ TEST_CASE("overrides are there only where they are set") {
     const Variable compiler("TMM_CXX", "clang++");
     CHECK(host_compiler_command() == "clang++");
 
+    const Variable free("TMM_INVARIANT", nullptr);
+    CHECK_FALSE(invariant_by_default());
+    const Variable off("TMM_INVARIANT", "0");
+    CHECK_FALSE(invariant_by_default());
+    const Variable invariant("TMM_INVARIANT", "1");
+    CHECK(invariant_by_default());
+
     const Variable plain("NO_COLOR", nullptr);
     CHECK_FALSE(color_forbidden());
     const Variable empty("NO_COLOR", "");

@@ -359,7 +359,8 @@ TMM_API tmmStatus_t tmmGemmOnStream(tmmHandle_t handle, struct CUstream_st* stre
 TMM_API tmmStatus_t tmmSynchronize(tmmHandle_t handle, struct CUstream_st* stream);
 
 /* Fills in the defaults: row-major, no transposes, f32, one multiplication, alignment 16, C not read, max_workspace SIZE_MAX, no
- * epilogue. Sizes and leading dimensions are 0 and for the caller to set. */
+ * epilogue, all of C; invariant is 1 where the environment has TMM_INVARIANT=1, for tmmSgemm and its like, too. Sizes and leading
+ * dimensions are 0 and for the caller to set. */
 TMM_API tmmStatus_t tmmGemmProblemInit(tmmGemmProblem_t* problem);
 
 /* Chooses, compiles and loads the kernels of a problem and allocates its workspace: seconds for kernels that are not in the cache, else

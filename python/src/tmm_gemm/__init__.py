@@ -6,10 +6,10 @@ from ._handles import set_tuning
 from ._library import ArgumentError, ExpressionError, TmmError
 from ._library import version as _version
 from ._plan import Plan
-from ._product import matmul
+from ._product import matmul, set_invariant
 from ._tools import ToolError, tune, winners
 
-__all__ = ["ArgumentError", "ExpressionError", "Plan", "TmmError", "ToolError", "matmul", "set_tuning", "tune", "winners"]
+__all__ = ["ArgumentError", "ExpressionError", "Plan", "TmmError", "ToolError", "matmul", "set_invariant", "set_tuning", "tune", "winners"]
 
 __version__ = _version()
 

@@ -2,7 +2,7 @@
 
 import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import Any
 
 from ._library import HOST, TYPES
@@ -47,7 +47,13 @@ def numbers(values: Any, name: str) -> tuple[float, ...]:
     return tuple(number(value, f"{name}[{i}]") for i, value in enumerate(items))
 
 
-def word(value: Any, name: str, known: Sequence[str]) -> str:
+def flag(value: Any, name: str) -> bool:
+    if isinstance(value, str):
+        raise TypeError(f"{name} is {value!r}, neither True nor False")
+    return bool(value)
+
+
+def word(value: Any, name: str, known: Collection[str]) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{name} is {_shown(value)}, no str: it is one of {', '.join(known)}")
     if value not in known:

@@ -34,6 +34,12 @@ class Epilogue:
         return (2 if self.activation == "swiglu_rows" else 1, 2 if self.activation == "swiglu" else 1)
 
     @property
+    def keeps_symmetry(self) -> bool:
+        """Is the result symmetric wherever the product is?"""
+        names_place = any(word in (self.expression or "") for word in ("row", "column"))
+        return not (self.bias or self.residual or self.is_gate or names_place)
+
+    @property
     def gated_axis(self) -> str:
         return "rows" if self.activation == "swiglu_rows" else "columns"
 

@@ -4,6 +4,7 @@ import ctypes
 import os
 import threading
 
+from . import _arguments
 from ._library import check, library
 
 
@@ -51,6 +52,4 @@ def set_tuning(allowed: bool) -> None:
     multiplies, and in a step behind the plain product. The faster one serves, and Plan.describe()["why"] has both times. Products that
     matmul has computed before stay as they are. A product that is measured must not be captured into a CUDA graph.
     """
-    if isinstance(allowed, str):
-        raise TypeError(f"allowed is {allowed!r}, neither True nor False")
-    handles.set_tuning(bool(allowed))
+    handles.set_tuning(_arguments.flag(allowed, "allowed"))

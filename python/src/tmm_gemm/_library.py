@@ -9,6 +9,7 @@ ROW_MAJOR, COLUMN_MAJOR = 101, 102
 NO_TRANS, TRANS = 111, 112
 TYPES = {"f32": 0, "f16": 1, "bf16": 2, "f64": 3, "s8": 4, "s32": 5}
 COMPUTE_MODES = {"f32": 0, "f32_strict": 1, "tf32": 2, "f64": 3, "s32": 4}
+RESULTS = {"full": 0, "symmetric": 1, "lower": 2, "upper": 3}
 
 
 class StatusError(RuntimeError):
@@ -36,7 +37,7 @@ class ExpressionError(ArgumentError):
 
 
 # The tmmStatus_t from TMM_STATUS_INVALID_STRUCT_SIZE on that blame an argument, and TMM_STATUS_INVALID_EXPRESSION.
-_ARGUMENT_STATUSES = {*range(3, 32), *range(37, 46), 50}
+_ARGUMENT_STATUSES = {*range(3, 32), *range(37, 46), 50, 52, 53}
 _INVALID_EXPRESSION = 40
 
 
@@ -72,6 +73,9 @@ class Problem(ctypes.Structure):
         ("ldr", ctypes.c_int64),
         ("stride_r", ctypes.c_int64),
         ("expression", ctypes.c_char_p),
+        ("result", ctypes.c_int),
+        ("pointer_array", ctypes.c_int),
+        ("invariant", ctypes.c_int),
     ]
 
 
@@ -93,6 +97,9 @@ class Args(ctypes.Structure):
         ("prepared_b", ctypes.c_void_p),
         ("residual", ctypes.c_void_p),
         ("parameters", Parameters),
+        ("a_array", ctypes.c_void_p),
+        ("b_array", ctypes.c_void_p),
+        ("c_array", ctypes.c_void_p),
     ]
 
 
@@ -140,17 +147,29 @@ def check(status: int, handle=None) -> None:
     raise kind(status, (said or name).decode(errors="replace"))
 
 
+def _is_invariant_at_first() -> int:
+    """What the environment says, which the library alone reads."""
+    # A newer library's struct is longer than one of these.
+    problems = (Problem * 8)()
+    check(library.tmmGemmProblemInit(problems))
+    return problems[0].invariant
+
+
+# tmmGemmProblemInit's; set_invariant changes the last.
+defaults = {
+    "struct_size": ctypes.sizeof(Problem),
+    "layout": ROW_MAJOR,
+    "op_a": NO_TRANS,
+    "op_b": NO_TRANS,
+    "batch": 1,
+    "alignment": 16,
+    "max_workspace": ctypes.c_size_t(-1).value,
+    "invariant": _is_invariant_at_first(),
+}
+
+
 def new_problem(**fields) -> Problem:
-    """tmmGemmProblemInit's defaults, then these fields. The struct may be shorter than a newer library's, which struct_size tells it."""
-    defaults = {
-        "struct_size": ctypes.sizeof(Problem),
-        "layout": ROW_MAJOR,
-        "op_a": NO_TRANS,
-        "op_b": NO_TRANS,
-        "batch": 1,
-        "alignment": 16,
-        "max_workspace": ctypes.c_size_t(-1).value,
-    }
+    """The defaults, then these fields. The struct may be shorter than a newer library's, which struct_size tells it."""
     return Problem(**{**defaults, **fields})
 
 

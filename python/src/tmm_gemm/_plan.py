@@ -10,7 +10,7 @@ from ._array import PRODUCT_TYPE, Array, packed_strides
 from ._epilogue import BIAS_TYPES, bias_vector, check_operands, epilogue_of, parameter_values
 from ._handles import handles
 from ._library import Args, check, library
-from ._product import compute_mode, scalar
+from ._product import promises, scalar
 
 
 class _Owner:
@@ -35,7 +35,7 @@ class Plan:
     dtype, ctype: elements of A and B, and of C ("f32", "f16", "bf16", "f64"). ops: "n" or "t" for A and for B; the stored matrix of a "t" is the
     transpose of the operand. device: a CUDA ordinal, or "host". reads_c: beta may be other than 0. max_workspace: bytes, at most.
     epilogue, expression: as in matmul (with "swiglu" B has 2 n columns, with "swiglu_rows" A has 2 m rows); each run brings the bias, whose elements are of bias_type (as C's, where it is not given), the
-    residual and the parameters.
+    residual and the parameters. result, invariant: as in matmul; describe()["order of sums"] says how an invariant plan adds up.
     A plan may be run by one thread at a time, and on one stream at a time.
     """
 
@@ -56,6 +56,8 @@ class Plan:
         epilogue: Optional[str] = None,
         expression: Optional[str] = None,
         bias_type: Optional[str] = None,
+        result: str = "full",
+        invariant: Optional[bool] = None,
     ) -> None:
         m, n, k, batch = (_arguments.whole(size, name) for size, name in ((m, "m"), (n, "n"), (k, "k"), (batch, "batch")))
         _arguments.word(ops, "ops", ("nn", "nt", "tn", "tt"))
@@ -91,7 +93,6 @@ class Plan:
             type_a=_library.TYPES[dtype],
             type_b=_library.TYPES[dtype],
             type_c=_library.TYPES[self.ctype],
-            compute=compute_mode(compute, dtype),
             lda=max(1, self._shapes["a"][2]),
             ldb=max(1, self._shapes["b"][2]),
             ldc=max(1, n),
@@ -99,6 +100,7 @@ class Plan:
             stride_b=sizes["b"],
             stride_c=sizes["c"],
             reads_c=int(reads_c),
+            **promises(dtype, compute, result, invariant),
             **fields,
         )
         handle = handles.get(self.device)

@@ -12,7 +12,7 @@ from ._array import ELEMENT_SIZE, Array
 from ._epilogue import Epilogue, bias_vector, check_operands, check_residual, epilogue_of, parameter_values
 from ._handles import handles
 from ._library import Args, check, library
-from ._shapes import Matrices, as_matrix, folded, laid_out_as, matrices, operand, result_as_matrices, shapes
+from ._shapes import Matrices, as_matrix, folded, is_transpose, laid_out_as, matrices, operand, result_as_matrices, shapes
 
 
 def _op(transposed: bool) -> int:
@@ -35,9 +35,25 @@ def _alignment(*addresses: int) -> int:
     return together & -together
 
 
-def compute_mode(compute: Optional[str], dtype: str) -> int:
+def promises(dtype: str, compute: Optional[str], result: str, invariant: Optional[bool]) -> dict[str, int]:
+    """Of tmmGemmProblem_t: what a product makes of C, and what it promises about that."""
     mode = compute or {"f64": "f64", "s8": "s32"}.get(dtype, "f32")
-    return _library.COMPUTE_MODES[_arguments.word(mode, "compute", list(_library.COMPUTE_MODES))]
+    fields = {
+        "compute": _library.COMPUTE_MODES[_arguments.word(mode, "compute", _library.COMPUTE_MODES)],
+        "result": _library.RESULTS[_arguments.word(result, "result", _library.RESULTS)],
+    }
+    if invariant is not None:
+        fields["invariant"] = int(_arguments.flag(invariant, "invariant"))
+    return fields
+
+
+def set_invariant(wanted: bool) -> None:
+    """Are products and plans invariant that do not say, from now on? At first they are where the environment has TMM_INVARIANT=1.
+
+    A row of an invariant product has the same bits whatever rows it is computed with, in calls of any size: they hang on that row of a,
+    on b, and on the types and the device's model alone. That costs speed where few rows meet a deep K.
+    """
+    _library.defaults["invariant"] = int(_arguments.flag(wanted, "wanted"))
 
 
 def _check_together(a: Array, b: Array, out: Array, shape: tuple[int, ...]) -> None:
@@ -78,6 +94,8 @@ def matmul(
     alpha: float = 1.0,
     beta: float = 0.0,
     compute: Optional[str] = None,
+    result: Optional[str] = None,
+    invariant: Optional[bool] = None,
     stream: Optional[int] = None,
 ) -> Any:
     """f(alpha * (a @ b) + beta * out), by the fastest kernel that tmm knows for the shape; without an epilogue f changes nothing.
@@ -96,7 +114,13 @@ def matmul(
     residual and p0 to p3: "fmaxf(x + bias, p0)"; batch counts all matrices of the result. parameters: p0 to p3, 0 where they are not
     given; other values need no other kernel.
 
-    compute: "f32" (the default: as accurate as a loop of FP32 FMAs), "f32_strict" or "tf32"; for float64 "f64" alone, the default of these. stream: the address of a CUDA stream, for
+    compute: "f32" (the default: as accurate as a loop of FP32 FMAs), "f32_strict" or "tf32"; for float64 "f64" alone, the default of these.
+
+    result: "full", "symmetric", "lower" or "upper". "symmetric" says that you know the product to be symmetric: one triangle is computed,
+    in about half the time where it is large, and the result equals its transpose bit for bit. Without it, a product of a matrix and the
+    same memory's transpose, such as matmul(a, a.T), is taken as symmetric where neither beta, bias, residual, gate nor an expression of row
+    or column can make it another one. "lower" and "upper": only that triangle of out, with the diagonal, is read and written.
+    invariant: as set_invariant has it, for this product. stream: the address of a CUDA stream, for
     arrays of a library that tmm does not know. Raises TypeError and ValueError for arrays that do not go together, ExpressionError (a
     ValueError, too) for an expression that does not compile, TmmError for what libtmm refuses. Threads may call it at once.
     """
@@ -104,6 +128,8 @@ def matmul(
     check_operands(wanted, bias, residual)
     values = parameter_values(parameters, wanted)
     alpha, beta = _arguments.number(alpha, "alpha"), _arguments.number(beta, "beta")
+    if result in ("lower", "upper") and out is None:
+        raise ValueError(f"result is {result!r}, but there is no out that keeps its other triangle")
     stream = _arrays.stream_of(a) if stream is None else _arguments.stream_address(stream)
     with _arrays.on_stream(a, stream):
         view_a, view_b = _arrays.view(a, "a", stream), _arrays.view(b, "b", stream)
@@ -114,7 +140,10 @@ def matmul(
         view_out = destination.array
         _check_together(view_a, view_b, view_out, shape)
         destination.check_writable()
-        mode = compute_mode(compute, view_a.dtype)
+        if result is None:
+            is_symmetric = beta == 0 and is_transpose(view_a, view_b) and wanted.keeps_symmetry
+            result = "symmetric" if is_symmetric else "full"
+        promised = promises(view_a.dtype, compute, result, invariant)
         c = result_as_matrices(view_out, view_a, view_b)
         added = None if bias is None else bias_vector(bias, wanted, c.shape, c.device, stream)
         view_residual = None if residual is None else _arrays.view(residual, "residual", stream)
@@ -126,14 +155,14 @@ def matmul(
             _overlap.check_out(view_out, a=view_a, b=view_b, bias=added, residual=view_residual)
         left = operand(a, as_matrix(view_a, True), "a", batch)
         right = operand(b, as_matrix(view_b, False), "b", batch)
-        result = matrices(c, batch)
-        if result is None:
+        target = matrices(c, batch)
+        if target is None:
             raise ValueError(f"out's strides {view_out.strides} leave neither rows nor columns of neighbouring elements that lie apart")
         finish = _Finish(alpha, beta, wanted, added, None, values)
         if view_residual is not None:
-            finish.residual = laid_out_as(residual, result_as_matrices(view_residual, view_a, view_b), "residual", result, batch)
+            finish.residual = laid_out_as(residual, result_as_matrices(view_residual, view_a, view_b), "residual", target, batch)
         destination.begin()
-        _multiply(left, right, result, batch, finish, mode, stream)
+        _multiply(left, right, target, batch, finish, promised, stream)
         if _arrays.must_be_done(view_out, a, b, out, bias, residual):
             handles.synchronize(view_out.device, stream)
         return destination.finish()
@@ -159,7 +188,9 @@ def _check_beta(epilogue: Epilogue, out: Any) -> None:
         raise ValueError("beta is not 0, but there is no out that it scales")
 
 
-def _multiply(a: Matrices, b: Matrices, c: Matrices, batch: tuple[int, ...], finish: _Finish, compute: int, stream: int) -> None:
+def _multiply(
+    a: Matrices, b: Matrices, c: Matrices, batch: tuple[int, ...], finish: _Finish, promised: dict[str, int], stream: int
+) -> None:
     m, n = c.array.shape[-2:]
     operands = [a, b, c] + ([finish.residual] if finish.residual else [])
     together = folded(batch, [x.batch_strides for x in operands])
@@ -181,7 +212,6 @@ def _multiply(a: Matrices, b: Matrices, c: Matrices, batch: tuple[int, ...], fin
         type_a=_library.TYPES[a.array.dtype],
         type_b=_library.TYPES[b.array.dtype],
         type_c=_library.TYPES[c.array.dtype],
-        compute=compute,
         lda=a.ld,
         ldb=b.ld,
         ldc=c.ld,
@@ -190,6 +220,7 @@ def _multiply(a: Matrices, b: Matrices, c: Matrices, batch: tuple[int, ...], fin
         stride_c=together.strides[2],
         reads_c=int(finish.beta != 0),
         alignment=_alignment(*(x.array.address for x in operands), *itertools.chain(*in_bytes)),
+        **promised,
         **fields,
     )
     scale, keep = scalar(finish.alpha, a.array.dtype), scalar(finish.beta, a.array.dtype)

@@ -112,6 +112,18 @@ def shapes(a: Array, b: Array) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return batch, batch + rows + columns
 
 
+def _axes_swapped(of_axes: tuple[int, ...]) -> tuple[int, ...]:
+    return (*of_axes[:-2], of_axes[-1], of_axes[-2])
+
+
+def is_transpose(a: Array, b: Array) -> bool:
+    """Is each matrix of b the transpose of a's, in the same memory?"""
+    if a.address != b.address or a.dtype != b.dtype or not a.ndim == b.ndim > 1 or a.shape != _axes_swapped(b.shape):
+        return False
+    # The stride of an axis of length 1 says nothing.
+    return all(length == 1 or x == y for length, x, y in zip(a.shape, a.strides, _axes_swapped(b.strides)))
+
+
 def as_matrix(array: Array, is_row: bool) -> Array:
     """A vector as one row, or as one column."""
     if array.ndim > 1:

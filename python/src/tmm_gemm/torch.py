@@ -1,7 +1,8 @@
 """tmm's products as operators of PyTorch, with gradients, fake tensors and torch.compile. Needs PyTorch 2.4.
 
-torch.ops.tmm.matmul is a plain product, torch.ops.tmm.linear a layer with its bias and activation. They are registered when tmm is
-imported after torch, or when this module is. Under torch.autocast both compute in its type, as torch's own do.
+torch.ops.tmm.matmul is a plain product, torch.ops.tmm.gram that of matrices and their own transposes, torch.ops.tmm.linear a layer with its
+bias and activation. They are registered when tmm is imported after torch, or when this module is. Under torch.autocast all compute in its
+type, as torch's own do.
 """
 
 from typing import Optional
@@ -11,6 +12,7 @@ import torch
 from ._epilogue import ACTIVATIONS
 
 from ._product import matmul as _matmul
+from ._torch_tensors import empty_like
 
 
 @torch.library.custom_op("tmm::matmul", mutates_args=())
@@ -56,6 +58,30 @@ def _save(ctx, inputs: tuple, output: torch.Tensor) -> None:
 
 
 matmul.register_autograd(_gradients, setup_context=_save)
+
+
+@torch.library.custom_op("tmm::gram", mutates_args=())
+def gram(x: torch.Tensor, compute: Optional[str] = None) -> torch.Tensor:
+    """x @ x.mT, equal to its transpose bit for bit: one triangle of each matrix is computed. compute: as in tmm.matmul."""
+    return _matmul(x, x.mT, compute=compute, result="symmetric")
+
+
+@gram.register_fake
+def _(x: torch.Tensor, compute: Optional[str] = None) -> torch.Tensor:
+    return empty_like(x, (*x.shape[:-1], x.mT.shape[-1]))
+
+
+def _gram_gradients(ctx, gradient: torch.Tensor) -> tuple:
+    (x,) = ctx.saved_tensors
+    return torch.ops.tmm.matmul(gradient + gradient.mT, x, ctx.compute), None
+
+
+def _save_gram(ctx, inputs: tuple, output: torch.Tensor) -> None:
+    x, ctx.compute = inputs
+    ctx.save_for_backward(x)
+
+
+gram.register_autograd(_gram_gradients, setup_context=_save_gram)
 
 
 def _rows_of(x: torch.Tensor) -> torch.Tensor:
@@ -151,6 +177,6 @@ def _register_autocast(name: str, device: str, key: str) -> None:
     _registrations.impl(name, multiply, key)
 
 
-for _name in ("matmul", "linear"):
+for _name in ("matmul", "gram", "linear"):
     _register_autocast(_name, "cuda", "AutocastCUDA")
     _register_autocast(_name, "cpu", "AutocastCPU")

@@ -16,7 +16,7 @@ namespace {
 
 // Nothing where the address is in no object, such as in code that the program has made at run time. Takes no lock.
 LoadedObject object_of(const void* address) noexcept {
-    dl_find_object found{};
+    dl_find_object found;
     if (!address || _dl_find_object(const_cast<void*>(address), &found) != 0) return {};
     return {.map = found.dlfo_link_map, .begin = found.dlfo_map_start, .end = found.dlfo_map_end, .dynamic = found.dlfo_link_map->l_ld};
 }

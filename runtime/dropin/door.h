@@ -23,29 +23,31 @@ struct Doors {
 };
 Doors& doors_of_thread() noexcept;
 
-// frame: the door's, __builtin_frame_address(0). Gives back what leave_door() restores.
-inline Doors enter_door(const void* frame) noexcept {
+// A door that was entered.
+struct Door {
+    Doors before;
+    int depth;
+
+    // Whether the program called, and not the library behind or what tmm has loaded.
+    bool is_outermost() const noexcept { return depth == 0; }
+    // Whether what stands behind is a dispatcher that stands in front, too: it has called back so often that it would do so for ever. A
+    // BLAS whose products are made of smaller ones, each half as large, is never within so many of them.
+    bool is_endless() const noexcept { return depth >= 40; }
+};
+
+// frame: the door's, __builtin_frame_address(0).
+inline Door enter_door(const void* frame) noexcept {
     Doors& doors = doors_of_thread();
     const Doors before = doors;
     const auto address = reinterpret_cast<std::uintptr_t>(frame);
     doors = {.frame = address, .depth = address < before.frame ? before.depth + 1 : 0};
-    return before;
+    return {.before = before, .depth = doors.depth};
 }
-inline void leave_door(const Doors& before) noexcept {
-    doors_of_thread() = before;
+inline void leave_door(const Door& door) noexcept {
+    doors_of_thread() = door.before;
 }
 // Stands in a door: the unwinder calls the function for its frame.
 #define TMM_DOOR_IS_UNWOUND() asm volatile(".cfi_personality 0x1b, tmm_leave_unwound_door")
-
-// Whether the program called, and not the library behind or what tmm has loaded.
-inline bool is_outermost_door() noexcept {
-    return doors_of_thread().depth == 0;
-}
-// Whether what stands behind is a dispatcher that stands in front, too: it has called back so often that it would do so for ever. A BLAS
-// whose products are made of smaller ones, each half as large, is never within so many of them.
-inline bool is_endless() noexcept {
-    return doors_of_thread().depth >= 40;
-}
 
 // Does what a thread of the program does for tmm. It is not cancelled meanwhile, since the functions of a BLAS and of cuBLAS are no points
 // at which a thread ends; and errno is afterwards what it was. work: is noexcept, and calls no code of the program's.
@@ -62,12 +64,12 @@ auto own_work(const Work& work) {
 }
 
 // What stands behind for the caller; another function where the one that is known would call back for ever.
-inline Behind find_behind(NextSymbol& symbol, const void* caller) {
+inline Behind find_behind(NextSymbol& symbol, const void* caller, const Door& door) {
     Behind behind;
     const bool is_known = symbol.knows(caller, behind);
-    if (is_known && !is_endless()) return behind;
+    if (is_known && !door.is_endless()) return behind;
     return own_work([&]() noexcept {
-        if (is_endless()) symbol.exclude(behind);
+        if (door.is_endless()) symbol.exclude(behind);
         return symbol.look_up(caller);
     });
 }

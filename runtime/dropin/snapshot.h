@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -19,16 +20,16 @@ class Snapshot {
 public:
     constexpr Snapshot() = default;
 
-    // False where there is no whole value.
+    // False where there is no whole value; what `value` holds is then no matter.
     bool read(Value& value) const noexcept {
         const unsigned before = sequence_.load(std::memory_order_acquire);
         if (before == 0 || before % 2 != 0) return false;
-        Words words;
         // Whoever sees a word of a new value sees, too, that the value is being replaced.
-        for (std::size_t i = 0; i < words.size(); ++i) words[i] = words_[i].load(std::memory_order_acquire);
-        if (sequence_.load(std::memory_order_relaxed) != before) return false;
-        std::memcpy(static_cast<void*>(&value), words.data(), sizeof value);
-        return true;
+        for (std::size_t i = 0; i < words_.size(); ++i) {
+            const std::uintptr_t word = words_[i].load(std::memory_order_acquire);
+            std::memcpy(reinterpret_cast<std::byte*>(&value) + i * sizeof word, &word, sizeof word);
+        }
+        return sequence_.load(std::memory_order_relaxed) == before;
     }
     void replace(const Value& value) noexcept {
         unsigned before = sequence_.load(std::memory_order_relaxed);

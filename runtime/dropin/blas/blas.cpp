@@ -119,8 +119,8 @@ double seconds_now() noexcept {
 // Int: as wide as the name says; functions of plain names may all the same take wider ones.
 template <class Int, class Arguments>
 void serve(NextSymbol& symbol, const void* frame, const void* caller, const Arguments& arguments) {
-    const Doors before = enter_door(frame);
-    const Behind next = find_behind(symbol, caller);
+    const Door door = enter_door(frame);
+    const Behind next = find_behind(symbol, caller, door);
     const auto behind = [&] {
         if (next.function)
             arguments.call(reinterpret_cast<typename Arguments::Function>(next.function));
@@ -129,7 +129,7 @@ void serve(NextSymbol& symbol, const void* frame, const void* caller, const Argu
     };
     Turn turn = Turn::behind;
     GemmCall call;
-    if (is_outermost_door() && settings().mode != Mode::off) {
+    if (door.is_outermost() && settings().mode != Mode::off) {
         call = arguments.template read<Int>();
         // What the BLAS would refuse, it refuses itself, in its own words.
         if (is_valid(call) && may_be_served(call))
@@ -144,7 +144,7 @@ void serve(NextSymbol& symbol, const void* frame, const void* caller, const Argu
         behind();
         own_work([&]() noexcept { return note_behind(call, seconds_now() - start), true; });
     }
-    leave_door(before);
+    leave_door(door);
 }
 
 }  // namespace

@@ -24,12 +24,12 @@ constexpr int kComputeOf = sizeof(Real) == sizeof(double) ? kCompute64F : kCompu
 // Serves a call of the function behind the symbol. make: the call, given what stands behind; arguments: the program's.
 template <class Function, class Make, class... Arguments>
 Status serve(NextSymbol& symbol, const void* frame, const void* caller, const Make& make, Arguments... arguments) {
-    const Doors before = enter_door(frame);
-    const Behind next = find_behind(symbol, caller);
+    const Door door = enter_door(frame);
+    const Behind next = find_behind(symbol, caller, door);
     // No program calls a function that its cuBLAS does not have.
     const auto behind = [&] { return next.function ? reinterpret_cast<Function*>(next.function)(arguments...) : kNotSupported; };
     Status status = kSuccess;
-    if (!is_outermost_door() || settings().mode == Mode::off) {
+    if (!door.is_outermost() || settings().mode == Mode::off) {
         status = behind();
     } else if (settings().mode == Mode::record) {
         Expected* const expected = own_work([&]() noexcept { return expect(make(next)); });
@@ -40,7 +40,7 @@ Status serve(NextSymbol& symbol, const void* frame, const void* caller, const Ma
         if (!turn.is_tmms) status = behind();
         if (turn.timed) own_work([&]() noexcept { return note_turn(turn, status), true; });
     }
-    leave_door(before);
+    leave_door(door);
     return status;
 }
 

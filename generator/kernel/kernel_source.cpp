@@ -57,9 +57,9 @@ std::string signature_fields(const KernelSignature& s) {
     if (s.activation != Activation::none) fields.push_back(fmt::format(".activation = tmm::Activation::{}", name_of(s.activation)));
     if (s.residual) fields.emplace_back(".residual = true");
     if (s.epilogue != Epilogue::none) fields.push_back(fmt::format(".epilogue = tmm::Epilogue::{}", name_of(s.epilogue)));
+    if (s.type_bias != ElementType::f32) fields.push_back(fmt::format(".type_bias = tmm::ElementType::{}", name_of(s.type_bias)));
     if (s.result != Result::full) fields.push_back(fmt::format(".result = tmm::Result::{}", name_of(s.result)));
     if (s.pointers) fields.emplace_back(".pointers = true");
-    if (s.type_bias != ElementType::f32) fields.push_back(fmt::format(".type_bias = tmm::ElementType::{}", name_of(s.type_bias)));
     return joined_fields(fields);
 }
 

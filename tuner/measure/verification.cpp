@@ -281,11 +281,12 @@ OperandSet Verifier::State::make_set(Placing placing) const {
                         : make_matrix(device, p.type_c, rows_of_c(p), columns_of_c(p), p.ldr, p.stride_r, p.batch, p.alignment, placing),
         .addresses = {}};
     if (!has_addresses || p.batch == 0) return set;
-    // The last matrix is the first member, so that who takes them in the order of memory is seen.
+    // The last matrix is the first member, so that who takes them in the order of memory is seen; residuals stand in that order, though.
+    const auto place_of = [&](i64 member) { return p.residual ? member : p.batch - 1 - member; };
     std::vector<void*> addresses;
     for (const auto& [matrix, stride] : {std::pair(&set.a, p.stride_a), std::pair(&set.b, p.stride_b), std::pair(&set.c, p.stride_c)})
-        for (i64 member = p.batch - 1; member >= 0; --member)
-            addresses.push_back(matrix->base + member * stride * word_bytes(matrix->region));
+        for (i64 member = 0; member < p.batch; ++member)
+            addresses.push_back(matrix->base + place_of(member) * stride * word_bytes(matrix->region));
     set.addresses = DeviceBuffer(device, addresses.size() * sizeof(void*));
     device->copy_to_device(set.addresses.data(), addresses.data(), set.addresses.bytes());
     return set;
@@ -498,9 +499,9 @@ Verdict Verifier::State::judge(const Findings& found, int content, double run_al
         const bool is_rounded = content != contents::integers && !format_of(problem.type_c).is_integer;
         if (!is_computed(problem.result, row, column)) {
             verdict.outcome = Outcome::wrong_result;
-            verdict.detail = fmt::format("{} = {:.{}g} {}; {} are wrong {}", element, value, digits,
-                                         problem.result == Result::symmetric ? "is not what its mirror image is" : "was written, or changed",
-                                         share, run);
+            verdict.detail = fmt::format(
+                "{} = {:.{}g} {}; {} are wrong {}", element, value, digits,
+                problem.result == Result::symmetric ? "is not what its mirror image is" : "was written, or changed", share, run);
             return verdict;
         }
         verdict.outcome = is_rounded && std::isfinite(value) ? Outcome::inaccurate : Outcome::wrong_result;

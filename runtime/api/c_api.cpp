@@ -286,7 +286,7 @@ tmmStatus_t multiply_on_host(tmmHandle_t handle, tmmLayout_t layout, tmmOperatio
     if (!handle) return no_handle();
     return guarded(*handle, [&] {
         const CheckedCall call = check_matrices(layout, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-        if (!tmm::is_empty(call.problem.request.problem)) tmm::host_gemm(*handle->runtime, call.problem.request.problem, call.args.call);
+        if (!tmm::is_empty(call.problem.request.problem)) tmm::host_gemm(*handle->runtime, call.problem.request, call.args.call);
     });
 }
 
@@ -364,6 +364,16 @@ tmmStatus_t tmmGemmOnStream(tmmHandle_t handle, struct CUstream_st* stream, cons
         const tmm::CheckedArgs values = tmm::check_args(checked, args);
         tmm::check_overlap(checked, values);
         handle->runtime->gemm(checked.request, values.call, values.workspace_size, stream);
+    });
+}
+
+tmmStatus_t tmmHostGemm(tmmHandle_t handle, const tmmGemmProblem_t* problem, const tmmGemmArgs_t* args) {
+    if (!handle) return no_handle();
+    return guarded(*handle, [&] {
+        const tmm::CheckedProblem checked = tmm::check_problem(problem);
+        tmm::check_host_problem(checked);
+        const tmm::CheckedArgs values = tmm::check_args(checked, args);
+        if (!tmm::is_empty(checked.request.problem)) tmm::host_gemm(*handle->runtime, checked.request, values.call);
     });
 }
 

@@ -19,6 +19,7 @@ struct Rows {
 
     bool padded() const { return count > 1 && distance != bytes; }
     std::size_t packed_bytes() const { return count * bytes; }
+    friend bool operator==(const Rows&, const Rows&) = default;
 };
 
 Rows rows_of(i64 rows, i64 columns, i64 ld, ElementType type) {
@@ -41,43 +42,56 @@ DeviceBuffer to_device(const std::shared_ptr<Device>& device, const void* matrix
     return buffer;
 }
 
-void to_host(Device& device, void* matrix, const DeviceBuffer& buffer, const Rows& rows) {
-    if (!rows.padded()) {
+// Of a lower or upper result the other triangle stays as it is.
+void to_host(Device& device, void* matrix, const DeviceBuffer& buffer, const Rows& rows, Result result) {
+    const bool is_triangle = result == Result::lower || result == Result::upper;
+    if (!rows.padded() && !is_triangle) {
         device.copy_to_host(matrix, buffer.data(), rows.packed_bytes());
         return;
     }
     const auto packed = std::make_unique_for_overwrite<std::byte[]>(rows.packed_bytes());
     device.copy_to_host(packed.get(), buffer.data(), rows.packed_bytes());
-    for (std::size_t row = 0; row < rows.count; ++row)
-        std::memcpy(static_cast<std::byte*>(matrix) + row * rows.distance, packed.get() + row * rows.bytes, rows.bytes);
+    // A triangle is square.
+    const std::size_t element = rows.bytes / rows.count;
+    for (std::size_t row = 0; row < rows.count; ++row) {
+        const std::size_t begin = result == Result::upper ? row * element : 0;
+        const std::size_t end = result == Result::lower ? (row + 1) * element : rows.bytes;
+        std::memcpy(static_cast<std::byte*>(matrix) + row * rows.distance + begin, packed.get() + row * rows.bytes + begin, end - begin);
+    }
 }
 
 }  // namespace
 
-void host_gemm(RuntimeHandle& handle, const GemmProblem& problem, const GemmCall& call) {
+void host_gemm(RuntimeHandle& handle, const PlanRequest& request, const GemmCall& call) {
     const std::shared_ptr<Device>& device = handle.device();
-    GemmProblem packed = problem;
-    packed.lda = std::max<i64>(1, stored_columns_a(problem));
-    packed.ldb = std::max<i64>(1, stored_columns_b(problem));
-    packed.ldc = problem.n;
-    packed.alignment = 16;
+    const GemmProblem& problem = request.problem;
+    PlanRequest packed = request;
+    packed.problem.lda = std::max<i64>(1, stored_columns_a(problem));
+    packed.problem.ldb = std::max<i64>(1, stored_columns_b(problem));
+    packed.problem.ldc = columns_of_c(problem);
+    packed.problem.alignment = 16;
 
     DeviceBuffer a;
     DeviceBuffer b;
-    DeviceBuffer c;
-    const Rows rows_c = rows_of(problem.m, problem.n, problem.ldc, problem.type_c);
+    const Rows rows_a = rows_of(stored_rows_a(problem), stored_columns_a(problem), problem.lda, problem.type_a);
+    const Rows rows_b = rows_of(stored_rows_b(problem), stored_columns_b(problem), problem.ldb, problem.type_b);
+    const Rows rows_c = rows_of(rows_of_c(problem), columns_of_c(problem), problem.ldc, problem.type_c);
     GemmCall on_device = call;
+    on_device.workspace = nullptr;
+    on_device.prepared_a = on_device.prepared_b = nullptr;
     // The pointers are null where neither matrix is read.
     if (call.a && call.b) {
-        a = to_device(device, call.a, rows_of(stored_rows_a(problem), stored_columns_a(problem), problem.lda, problem.type_a));
-        b = to_device(device, call.b, rows_of(stored_rows_b(problem), stored_columns_b(problem), problem.ldb, problem.type_b));
+        a = to_device(device, call.a, rows_a);
+        // A matrix that meets its own transpose travels once.
+        const bool is_one = call.a == call.b && rows_a == rows_b;
+        if (!is_one) b = to_device(device, call.b, rows_b);
         on_device.a = a.data();
-        on_device.b = b.data();
+        on_device.b = is_one ? a.data() : b.data();
     }
-    c = problem.reads_c ? to_device(device, call.c, rows_c) : DeviceBuffer(device, rows_c.packed_bytes());
+    const DeviceBuffer c = problem.reads_c ? to_device(device, call.c, rows_c) : DeviceBuffer(device, rows_c.packed_bytes());
     on_device.c = c.data();
-    handle.gemm({.problem = packed}, on_device, 0, nullptr);
-    to_host(*device, call.c, c, rows_c);
+    handle.gemm(packed, on_device, 0, nullptr);
+    to_host(*device, call.c, c, rows_c, problem.result);
 }
 
 }  // namespace tmm

@@ -334,6 +334,14 @@ CheckedProblem check_problem(const tmmGemmProblem_t* given) {
             .swapped = !row_major};
 }
 
+void check_host_problem(const CheckedProblem& checked) {
+    const GemmProblem& p = checked.request.problem;
+    if (p.batch > 1) refuse(TMM_STATUS_INVALID_BATCH, "batch is {}; one product is multiplied in host memory", p.batch);
+    if (p.pointers) refuse(TMM_STATUS_INVALID_BATCH, "pointer_array is set; matrices in host memory are given by their own addresses");
+    if (p.bias != BiasAxis::none || p.residual)
+        refuse(TMM_STATUS_UNSUPPORTED_EPILOGUE, "products in host memory have neither bias nor residual");
+}
+
 CheckedArgs check_args(const CheckedProblem& checked, const tmmGemmArgs_t* given) {
     if (!given) refuse(TMM_STATUS_NULL_POINTER, "args is null");
     const tmmGemmArgs_t& args = *given;

@@ -30,6 +30,8 @@ struct CheckedArgs {
 
 // The alignment of the result is the promise, cut to what kernels use: from the smallest element's size to 16. Throws StatusError.
 CheckedProblem check_problem(const tmmGemmProblem_t* problem);
+// Throws StatusError where the problem is none of one product, whose matrices may lie in host memory.
+void check_host_problem(const CheckedProblem& checked);
 // Throws StatusError.
 CheckedArgs check_args(const CheckedProblem& checked, const tmmGemmArgs_t* args);
 

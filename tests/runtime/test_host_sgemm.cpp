@@ -1,5 +1,5 @@
-// Tests tmmHostSgemm and tmmHostDgemm on matrices in host memory, with every layout, operation and leading dimension, against a loop of
-// FMAs and OpenBLAS.
+// Tests tmmHostSgemm, tmmHostDgemm and tmmHostGemm on matrices in host memory, with every layout, operation and leading dimension, against
+// a loop of FMAs and OpenBLAS.
 #include <doctest/doctest.h>
 
 #ifdef TMM_TEST_CBLAS
@@ -7,6 +7,7 @@
 #endif
 
 #include <cmath>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -157,4 +158,96 @@ TEST_CASE("doubles are multiplied as doubles in host memory and the device's, wi
                   TMM_STATUS_INVALID_HANDLE);
         }
     }
+}
+
+TEST_CASE("any problem of one product runs in host memory: of a triangle the other one stays, a symmetric result is whole") {
+    for (const int ordinal : devices()) {
+        const Fixture on(ordinal);
+        for (const tmmLayout_t layout : {TMM_ROW_MAJOR, TMM_COL_MAJOR})
+            for (const tmmOperation_t op : {TMM_NO_TRANS, TMM_TRANS})
+                for (const tmmResult_t result : {TMM_RESULT_FULL, TMM_RESULT_SYMMETRIC, TMM_RESULT_LOWER, TMM_RESULT_UPPER})
+                    for (const int pad : {0, 3}) {
+                        CAPTURE(layout);
+                        CAPTURE(op);
+                        CAPTURE(result);
+                        CAPTURE(pad);
+                        // Of a symmetric result C is not read, since it is none.
+                        const bool reads = pad != 0 && result != TMM_RESULT_SYMMETRIC;
+                        const Product p{.layout = layout,
+                                        .op_a = op,
+                                        .op_b = op == TMM_NO_TRANS ? TMM_TRANS : TMM_NO_TRANS,
+                                        .m = 37,
+                                        .n = 37,
+                                        .k = 21,
+                                        .alpha = -2,
+                                        .beta = reads ? 3.0f : 0.0f,
+                                        .pad_a = pad,
+                                        .pad_b = pad,
+                                        .pad_c = pad};
+                        tmmGemmProblem_t problem;
+                        tmmGemmProblemInit(&problem);
+                        problem.layout = layout;
+                        problem.op_a = p.op_a;
+                        problem.op_b = p.op_b;
+                        problem.m = p.m;
+                        problem.n = p.n;
+                        problem.k = p.k;
+                        problem.lda = p.lda();
+                        problem.ldb = p.ldb();
+                        problem.ldc = p.ldc();
+                        problem.reads_c = reads ? 1 : 0;
+                        problem.result = result;
+                        const std::vector<float> a = normal_values(p.size_a(), 1);
+                        const std::vector<float> before = reads ? normal_values(p.size_c(), 3) : std::vector<float>(p.size_c(), NAN);
+                        std::vector<float> c = before;
+                        tmmGemmArgs_t args{};
+                        args.struct_size = sizeof args;
+                        args.alpha = &p.alpha;
+                        args.beta = &p.beta;
+                        args.a = args.b = a.data();
+                        args.c = c.data();
+                        REQUIRE_MESSAGE(tmmHostGemm(on.handle, &problem, &args) == TMM_STATUS_SUCCESS, tmmLastError(on.handle));
+                        std::vector<float> whole = c;
+                        for (std::int64_t i = 0; i < p.m; ++i)
+                            for (std::int64_t j = 0; j < p.n; ++j) {
+                                const std::size_t at = p.at_c(i, j);
+                                const bool stays = (result == TMM_RESULT_LOWER && j > i) || (result == TMM_RESULT_UPPER && j < i);
+                                if (stays) {
+                                    REQUIRE(std::memcmp(&c[at], &before[at], sizeof c[at]) == 0);
+                                    // What the loop would have there is that of its mirror image, but for C.
+                                    whole[at] = c[p.at_c(j, i)] + p.beta * (reads ? before[at] - before[p.at_c(j, i)] : 0);
+                                }
+                                if (result == TMM_RESULT_SYMMETRIC) REQUIRE(c[at] == c[p.at_c(j, i)]);
+                            }
+                        CHECK(difference(p, a, a, before, whole) == "");
+                    }
+    }
+}
+
+TEST_CASE("batches, arrays of pointers, biases and residuals are refused in host memory") {
+    const Fixture on(TMM_DEVICE_HOST);
+    const float one = 1;
+    const float a[4] = {1, 2, 3, 4};
+    float c[4] = {5, 6, 7, 8};
+    const auto status = [&](auto change) {
+        tmmGemmProblem_t problem;
+        tmmGemmProblemInit(&problem);
+        problem.m = problem.n = problem.k = problem.lda = problem.ldb = problem.ldc = problem.ldr = 2;
+        change(problem);
+        tmmGemmArgs_t args{};
+        args.struct_size = sizeof args;
+        args.alpha = args.beta = &one;
+        args.a = args.b = a;
+        args.c = c;
+        return tmmHostGemm(on.handle, &problem, &args);
+    };
+    CHECK(status([](tmmGemmProblem_t& p) { p.batch = 2, p.stride_c = 4; }) == TMM_STATUS_INVALID_BATCH);
+    CHECK(status([](tmmGemmProblem_t& p) { p.pointer_array = 1; }) == TMM_STATUS_INVALID_BATCH);
+    CHECK(status([](tmmGemmProblem_t& p) { p.has_bias = 1; }) == TMM_STATUS_UNSUPPORTED_EPILOGUE);
+    CHECK(status([](tmmGemmProblem_t& p) { p.has_residual = 1; }) == TMM_STATUS_UNSUPPORTED_EPILOGUE);
+    CHECK(status([](tmmGemmProblem_t& p) { p.result = TMM_RESULT_LOWER, p.n = 1; }) == TMM_STATUS_NOT_SQUARE);
+    CHECK(status([](tmmGemmProblem_t&) {}) == TMM_STATUS_BETA_NOT_DECLARED);
+    for (int i = 0; i < 4; ++i) CHECK(c[i] == static_cast<float>(5 + i));
+    CHECK(tmmHostGemm(nullptr, nullptr, nullptr) == TMM_STATUS_INVALID_HANDLE);
+    CHECK(tmmHostGemm(on.handle, nullptr, nullptr) == TMM_STATUS_NULL_POINTER);
 }

@@ -355,6 +355,10 @@ TMM_API tmmStatus_t tmmGemm(tmmHandle_t handle, const tmmGemmProblem_t* problem,
 /* The same on that stream, whatever the handle's is, so that one handle serves threads that have streams of their own. */
 TMM_API tmmStatus_t tmmGemmOnStream(tmmHandle_t handle, struct CUstream_st* stream, const tmmGemmProblem_t* problem,
                                     const tmmGemmArgs_t* args);
+/* The same with matrices in host memory, as tmmHostSgemm does it. Of a result that is lower or upper the other triangle of C stays as it
+ * was; A and B that are one matrix are copied once. The workspace of args is not used. TMM_STATUS_INVALID_BATCH: a batch of several
+ * products, or arrays of pointers. TMM_STATUS_UNSUPPORTED_EPILOGUE: a bias or a residual. */
+TMM_API tmmStatus_t tmmHostGemm(tmmHandle_t handle, const tmmGemmProblem_t* problem, const tmmGemmArgs_t* args);
 /* Waits until all work is done that was queued on the stream; null is the default stream. On TMM_DEVICE_HOST it always is. */
 TMM_API tmmStatus_t tmmSynchronize(tmmHandle_t handle, struct CUstream_st* stream);
 

@@ -127,6 +127,8 @@ public:
     void gemm(const tmmGemmProblem_t& problem, const tmmGemmArgs_t& args, CUstream_st* stream) {
         check(tmmGemmOnStream(get(), stream, &problem, &args));
     }
+    // One product in host memory, done when the call returns: tmmHostGemm.
+    void host_gemm(const tmmGemmProblem_t& problem, const tmmGemmArgs_t& args) { check(tmmHostGemm(get(), &problem, &args)); }
 
     // Waits until all work is done that was queued on the stream: tmmSynchronize.
     void synchronize(CUstream_st* stream = nullptr) const { check(tmmSynchronize(get(), stream)); }

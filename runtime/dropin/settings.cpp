@@ -121,6 +121,9 @@ const Settings& settings() {
         auto* const made =
             new Settings(parse_settings(std::getenv("TMM_MODE"), std::getenv("TMM_DEVICE"), std::getenv("TMM_RECORD"),
                                         std::getenv("TMM_LOG"), std::getenv("TMM_WORKSPACE_LIMIT"), std::getenv("TMM_SETTLED")));
+        tmmGemmProblem_t problem;
+        tmmGemmProblemInit(&problem);
+        made->invariant = problem.invariant != 0;
         made->log_file = absolute(made->log_file);
         made->record = resolved(made->record);
         return made;

@@ -19,6 +19,9 @@ struct Settings {
     bool device_is_named = false;
     // Whether only what was decided before is served, or shapes are timed, too; empty: as the device has it by default.
     std::optional<bool> settled = std::nullopt;
+    // tmm's problems are invariant (TMM_INVARIANT, which tmmGemmProblemInit goes by). The library behind adds up in orders of its own, so
+    // that tmm multiplies all that it can.
+    bool invariant = false;
     // The file that the shapes are added to, %p in it the process's number; empty: none.
     std::string record;
     LogLevel log = LogLevel::warn;

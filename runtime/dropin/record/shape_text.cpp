@@ -51,6 +51,16 @@ const char* name_of(tmmActivation_t activation) {
     return "unknown";
 }
 
+const char* name_of(tmmResult_t result) {
+    switch (result) {
+        case TMM_RESULT_FULL: return "full";
+        case TMM_RESULT_SYMMETRIC: return "symmetric";
+        case TMM_RESULT_LOWER: return "lower";
+        case TMM_RESULT_UPPER: return "upper";
+    }
+    return "unknown";
+}
+
 void add_epilogue(std::string& text, const tmmGemmProblem_t& p) {
     if (!p.has_bias && p.activation == TMM_ACTIVATION_NONE) return;
     text += " epilogue=";
@@ -99,7 +109,7 @@ std::string shape_text(const tmmGemmProblem_t& p) {
     add_number(text, " ldc=", p.ldc, packed.ldc);
     // A stride that is not given follows from the leading dimension.
     const auto follows = [](std::int64_t stride, std::int64_t packed_ld, std::int64_t ld) { return stride / packed_ld * ld; };
-    if (p.batch > 1) {
+    if (p.batch > 1 && !p.pointer_array) {
         add_number(text, " stride_a=", p.stride_a, follows(packed.stride_a, packed.lda, p.lda));
         add_number(text, " stride_b=", p.stride_b, follows(packed.stride_b, packed.ldb, p.ldb));
         add_number(text, " stride_c=", p.stride_c, follows(packed.stride_c, packed.ldc, p.ldc));
@@ -107,6 +117,9 @@ std::string shape_text(const tmmGemmProblem_t& p) {
     add_number(text, " align=", p.alignment, 16);
     if (p.reads_c) text += " beta=1";
     add_epilogue(text, p);
+    if (p.result != TMM_RESULT_FULL) text.append(" result=").append(name_of(p.result));
+    if (p.pointer_array) text += " pointers=1";
+    if (p.invariant) text += " invariant=1";
     return text;
 }
 

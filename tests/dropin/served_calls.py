@@ -14,6 +14,10 @@ _CALL = re.compile(r"tmm: (?P<function>[A-Za-z_]\w*)? ?(?P<shape>\d[^:]*)?: by (
 _DECISION = re.compile(r"tmm: (?P<shape>\d[^:]*): by (?P<who>tmm|cuBLAS|the BLAS behind), (?:since )?(?P<why>.*)$")
 
 
+def blas_function(shape: str) -> str:
+    return ("d" if " dtype=f64" in shape else "s") + ("syrk" if " result=" in shape else "gemm")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("log")
@@ -26,7 +30,7 @@ def main() -> int:
         for line in map(str.rstrip, file):
             match = _CALL.match(line)
             if match and (match["function"] or not match["why"]):
-                calls[match["function"] or ("dgemm" if " dtype=f64" in match["shape"] else "sgemm"), match["who"]] += 1
+                calls[match["function"] or blas_function(match["shape"]), match["who"]] += 1
                 served += match["who"] == "tmm"
                 if match["who"] != "tmm":
                     reasons[match["why"] or "that was decided at its shape's first call"] += 1

@@ -1,7 +1,9 @@
 // What the drop-in libraries understand of their environment and of calls.
 #include <doctest/doctest.h>
 
+#include <iterator>
 #include <string>
+#include <tuple>
 
 #include "generator/text/shapes_file.h"
 #include "runtime/dropin/blas/ab_timing.h"
@@ -125,6 +127,35 @@ TEST_CASE("a problem is written as a line that a shapes file reads as the same p
     CHECK(tmm::parse_shape(shape_text(p)).problem.type_c == tmm::ElementType::s32);
 }
 
+TEST_CASE("triangles, arrays of pointers and the promise of same bits are keys of a shape") {
+    tmmGemmProblem_t p{};
+    tmmGemmProblemInit(&p);
+    p.m = p.n = 5;
+    p.k = 6;
+    p.layout = TMM_COL_MAJOR;
+    p.op_b = TMM_TRANS;
+    for (const auto& [result, text, read] :
+         {std::tuple(TMM_RESULT_LOWER, "lower", tmm::Result::upper), std::tuple(TMM_RESULT_UPPER, "upper", tmm::Result::lower),
+          std::tuple(TMM_RESULT_SYMMETRIC, "symmetric", tmm::Result::symmetric)}) {
+        p.result = result;
+        set_packed(p);
+        CHECK(shape_text(p) == std::string("5 5 6 ops=nt layout=col result=") + text);
+        // The row-major problem has the transpose of C.
+        CHECK(tmm::parse_shape(shape_text(p)).problem.result == read);
+    }
+    p.result = TMM_RESULT_FULL;
+    p.batch = 3;
+    p.pointer_array = 1;
+    p.invariant = 1;
+    // Where each matrix stands only the call says.
+    for (const std::int64_t stride : {0, 7}) {
+        p.stride_a = p.stride_b = p.stride_c = stride;
+        CHECK(shape_text(p) == "5 5 6 ops=nt layout=col batch=3 pointers=1 invariant=1");
+    }
+    CHECK(tmm::parse_shape(shape_text(p)).problem.pointers);
+    CHECK(tmm::parse_shape(shape_text(p)).problem.invariant);
+}
+
 TEST_CASE("arguments that a BLAS refuses are left to it") {
     const GemmCall good{TMM_F32, TMM_COL_MAJOR, TMM_NO_TRANS, TMM_TRANS, 4, 5, 6, 1, nullptr, 4, nullptr, 5, 0, nullptr, 4};
     CHECK(is_valid(good));
@@ -145,6 +176,8 @@ TEST_CASE("arguments that a BLAS refuses are left to it") {
     CHECK(with(&GemmCall::layout, TMM_ROW_MAJOR) == false);
     CHECK(with(&GemmCall::op_a, TMM_CONJ_TRANS) == false);
     CHECK(with(&GemmCall::m, 0));
+    CHECK_FALSE(with(&GemmCall::result, static_cast<tmmResult_t>(-1)));
+    CHECK(with(&GemmCall::result, TMM_RESULT_UPPER));
     const GemmCall row{TMM_F64, TMM_ROW_MAJOR, TMM_TRANS, TMM_NO_TRANS, 4, 5, 6, 1, nullptr, 4, nullptr, 5, 0, nullptr, 5};
     CHECK(is_valid(row));
 }
@@ -153,6 +186,20 @@ TEST_CASE("products that tmm does not take are left to the BLAS behind") {
     const GemmCall nothing{TMM_F64, TMM_COL_MAJOR, TMM_NO_TRANS, TMM_NO_TRANS, 0, 5, 6, 1, nullptr, 1, nullptr, 6, 0, nullptr, 1};
     CHECK_FALSE(may_be_served(nothing));
     CHECK(multiply(nothing) == Turn::behind);
+}
+
+TEST_CASE("where there is no BLAS a loop multiplies, and leaves the other triangle alone") {
+    const double a[] = {1, 2, 3, 4, 5, 6};
+    for (const tmmResult_t result : {TMM_RESULT_FULL, TMM_RESULT_LOWER, TMM_RESULT_UPPER}) {
+        CAPTURE(result);
+        double c[] = {-1, -1, -1, -1};
+        multiply_without_blas(
+            {TMM_F64, TMM_ROW_MAJOR, TMM_NO_TRANS, TMM_TRANS, 2, 2, 3, 1, std::data(a), 3, std::data(a), 3, 0, std::data(c), 2, result});
+        CHECK(c[0] == 14);
+        CHECK(c[1] == (result == TMM_RESULT_LOWER ? -1 : 32));
+        CHECK(c[2] == (result == TMM_RESULT_UPPER ? -1 : 32));
+        CHECK(c[3] == 77);
+    }
 }
 
 TEST_CASE("a shape goes to whoever was faster, once both have had a call that was timed") {

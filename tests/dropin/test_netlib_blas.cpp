@@ -1,7 +1,7 @@
 // xblat3s and xscblat3, xblat3d and xdcblat3, the BLAS's own test programs of matrix products in single and double precision, unchanged,
 // with libtmm_blas.so on the host device: Debian's package libblas-test has them, and TMM_TEST_XBLAT3S names the first elsewhere. They call
-// SGEMM or DGEMM with every combination of sizes, transposes, alpha, beta and padding, compare each element with their own sum, look at
-// what must not change, and call with each argument wrong.
+// SGEMM, SSYRK, DGEMM or DSYRK with every combination of sizes, transposes, triangles, alpha, beta and padding, compare each element with
+// their own sum, look at what must not change, and call with each argument wrong.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -12,7 +12,7 @@
 #include <iterator>
 #include <sstream>
 #include <string>
-#include <utility>
+#include <tuple>
 
 #include "generator/text/shapes_file.h"
 #include "tests/support/temporary_directory.h"
@@ -52,6 +52,20 @@ std::string cblas_instructions(const std::string& routine) {
 }
 // Five sizes other than 0 for each of m, n and k, three ways to read A and B, two alphas other than 0, three betas.
 constexpr long kProducts = 5 * 5 * 5 * 9 * 2 * 3;
+// The same of SSYRK: n and k, three ways to read A, two triangles.
+constexpr long kTriangles = 5 * 5 * 3 * 2 * 2 * 3;
+
+struct Routine {
+    const char* program;
+    const char* name;
+    long products;
+};
+constexpr Routine kFortran[] = {
+    {"xblat3s", "SGEMM", kProducts}, {"xblat3d", "DGEMM", kProducts}, {"xblat3s", "SSYRK", kTriangles}, {"xblat3d", "DSYRK", kTriangles}};
+constexpr Routine kCblas[] = {{"xscblat3", "cblas_sgemm", kProducts},
+                              {"xdcblat3", "cblas_dgemm", kProducts},
+                              {"xscblat3", "cblas_ssyrk", kTriangles},
+                              {"xdcblat3", "cblas_dsyrk", kTriangles}};
 
 struct Finished {
     int status = 0;
@@ -102,56 +116,59 @@ void check_passed(const Finished& finished, const std::string& routine) {
 
 }  // namespace
 
-TEST_CASE("netlib's programs find no fault in SGEMM and DGEMM") {
-    for (const auto& [name, routine] : {std::pair("xblat3s", "SGEMM"), std::pair("xblat3d", "DGEMM")}) {
-        const fs::path program = program_or_message(name);
+TEST_CASE("netlib's programs find no fault in SGEMM, DGEMM, SSYRK and DSYRK") {
+    for (const Routine& routine : kFortran) {
+        const fs::path program = program_or_message(routine.program);
         if (program.empty()) continue;
-        const Finished finished = run(program, fortran_instructions(routine), "TMM_DEVICE=host");
-        check_passed(finished, routine);
-        CHECK(finished.said.find(std::string(routine) + "  PASSED THE COMPUTATIONAL TESTS (") != std::string::npos);
-        CHECK(lines_with(finished.log, ": by tmm") >= kProducts);
+        const Finished finished = run(program, fortran_instructions(routine.name), "TMM_DEVICE=host");
+        check_passed(finished, routine.name);
+        CHECK(finished.said.find(std::string(routine.name) + "  PASSED THE COMPUTATIONAL TESTS (") != std::string::npos);
+        CHECK(lines_with(finished.log, ": by tmm") >= routine.products);
     }
 }
 
-TEST_CASE("netlib's programs find no fault in cblas_sgemm and cblas_dgemm") {
-    for (const auto& [name, routine] : {std::pair("xscblat3", "cblas_sgemm"), std::pair("xdcblat3", "cblas_dgemm")}) {
-        const fs::path program = program_or_message(name);
+TEST_CASE("netlib's programs find no fault in cblas_sgemm, cblas_dgemm, cblas_ssyrk and cblas_dsyrk") {
+    for (const Routine& routine : kCblas) {
+        const fs::path program = program_or_message(routine.program);
         if (program.empty()) continue;
-        const Finished finished = run(program, cblas_instructions(routine), "TMM_DEVICE=host");
-        check_passed(finished, routine);
+        const Finished finished = run(program, cblas_instructions(routine.name), "TMM_DEVICE=host");
+        check_passed(finished, routine.name);
         CHECK(finished.said.find("PASSED THE COLUMN-MAJOR COMPUTATIONAL TESTS") != std::string::npos);
         CHECK(finished.said.find("PASSED THE ROW-MAJOR    COMPUTATIONAL TESTS") != std::string::npos);
-        CHECK(lines_with(finished.log, ": by tmm") >= 2 * kProducts);
+        CHECK(lines_with(finished.log, ": by tmm") >= 2 * routine.products);
     }
 }
 
 TEST_CASE("what is recorded is a shapes file of every product, and nothing else changes") {
     const fs::path program = program_or_message("xblat3s");
     if (program.empty()) return;
-    const Finished finished = run(program, fortran_instructions("SGEMM"), "TMM_DEVICE=host TMM_MODE=record");
-    check_passed(finished, "SGEMM");
-    CHECK(lines_with(finished.log, ": by tmm") == 0);
-    const tmm::testing::TemporaryDirectory folder;
-    std::ofstream(folder.path() / "shapes.txt") << finished.record;
-    // Sizes from five, four ways to lie, and whether C is read.
-    CHECK(finished.record.find("dtype=f64") == std::string::npos);
-    CHECK(tmm::read_shapes((folder.path() / "shapes.txt").string(), {}).size() == 5 * 5 * 5 * 4 * 2);
-    long calls = 0;
-    std::istringstream lines(finished.record);
-    for (std::string line; std::getline(lines, line);)
-        if (const auto at = line.find("  # "); at != std::string::npos) calls += std::stol(line.substr(at + 4));
-    CHECK(calls >= kProducts);
+    // Sizes from five, the ways to lie, triangles, and whether C is read.
+    for (const auto& [routine, products, shapes] :
+         {std::tuple("SGEMM", kProducts, 5 * 5 * 5 * 4 * 2), std::tuple("SSYRK", kTriangles, 5 * 5 * 2 * 2 * 2)}) {
+        CAPTURE(routine);
+        const Finished finished = run(program, fortran_instructions(routine), "TMM_DEVICE=host TMM_MODE=record");
+        check_passed(finished, routine);
+        CHECK(lines_with(finished.log, ": by tmm") == 0);
+        const tmm::testing::TemporaryDirectory folder;
+        std::ofstream(folder.path() / "shapes.txt") << finished.record;
+        CHECK(finished.record.find("dtype=f64") == std::string::npos);
+        CHECK(tmm::read_shapes((folder.path() / "shapes.txt").string(), {}).size() == static_cast<std::size_t>(shapes));
+        long calls = 0;
+        std::istringstream lines(finished.record);
+        for (std::string line; std::getline(lines, line);)
+            if (const auto at = line.find("  # "); at != std::string::npos) calls += std::stol(line.substr(at + 4));
+        CHECK(calls >= products);
+    }
 }
 
 TEST_CASE("switched off, without a device, or told nonsense, the library changes nothing") {
-    const fs::path program = program_or_message("xblat3s");
-    if (program.empty()) return;
+    if (program_or_message("xblat3s").empty()) return;
     for (const char* environment :
          {"TMM_MODE=off TMM_DEVICE=host", "TMM_DEVICE=99", "TMM_DEVICE=-1 TMM_MODE=fast", "TMM_MODE=record TMM_RECORD="}) {
         CAPTURE(environment);
-        for (const auto& [name, routine] : {std::pair("xblat3s", "SGEMM"), std::pair("xblat3d", "DGEMM")}) {
-            const Finished finished = run(program.parent_path() / name, fortran_instructions(routine), environment);
-            check_passed(finished, routine);
+        for (const Routine& routine : kFortran) {
+            const Finished finished = run(test_program(routine.program), fortran_instructions(routine.name), environment);
+            check_passed(finished, routine.name);
             CHECK(lines_with(finished.log, ": by tmm") == 0);
         }
     }

@@ -1,5 +1,6 @@
-// libtmm_blas.so: the BLAS's sgemm_ and cblas_sgemm, dgemm_ and cblas_dgemm, with integers of 32 and of 64 bits. Programs find these before
-// those of the BLAS that they are linked with (LD_PRELOAD), and every other function, and whatever tmm does not multiply, in that BLAS.
+// libtmm_blas.so: the BLAS's gemm and syrk of floats and doubles, Fortran's and CBLAS's, with integers of 32 and of 64 bits. Programs find
+// these before those of the BLAS that they are linked with (LD_PRELOAD), and every other function, and whatever tmm does not multiply, in
+// that BLAS.
 #include <chrono>
 #include <cstdint>
 
@@ -35,6 +36,44 @@ tmmOperation_t operation_of(char letter) {
         default: return static_cast<tmmOperation_t>(0);
     }
 }
+
+// No result that a BLAS has.
+constexpr auto kNoResult = static_cast<tmmResult_t>(-1);
+
+tmmResult_t triangle_of(char letter) {
+    switch (letter) {
+        case 'l':
+        case 'L': return TMM_RESULT_LOWER;
+        case 'u':
+        case 'U': return TMM_RESULT_UPPER;
+        default: return kNoResult;
+    }
+}
+// CBLAS's number of a triangle.
+tmmResult_t triangle_of(int uplo) {
+    return uplo == 121 ? TMM_RESULT_UPPER : uplo == 122 ? TMM_RESULT_LOWER : kNoResult;
+}
+
+// A matrix of n rows times its transpose, or one of n columns after its transpose.
+struct Syrk {
+    tmmType_t type;
+    tmmLayout_t layout;
+    tmmResult_t triangle;
+    tmmOperation_t op;
+    std::int64_t n;
+    std::int64_t k;
+    double alpha;
+    const void* a;
+    std::int64_t lda;
+    double beta;
+    void* c;
+    std::int64_t ldc;
+
+    GemmCall as_gemm() const {
+        const tmmOperation_t opposite = op == TMM_NO_TRANS ? TMM_TRANS : TMM_NO_TRANS;
+        return {type, layout, op, opposite, n, n, k, alpha, a, lda, a, lda, beta, c, ldc, triangle};
+    }
+};
 
 // The arguments as the program gave them, which the BLAS behind gets untouched. Real: float or double.
 template <class Real>
@@ -112,6 +151,63 @@ struct Cblas {
     }
 };
 
+template <class Real>
+struct FortranSyrk {
+    const char* uplo;
+    const char* op;
+    const void *n, *k;
+    const Real *alpha, *a;
+    const void* lda;
+    const Real* beta;
+    Real* c;
+    const void* ldc;
+    // The lengths of uplo and op.
+    std::size_t length_uplo, length_op;
+
+    using Function = void (*)(const char*, const char*, const void*, const void*, const Real*, const Real*, const void*, const Real*, Real*,
+                              const void*, std::size_t, std::size_t);
+    void call(Function function) const { function(uplo, op, n, k, alpha, a, lda, beta, c, ldc, length_uplo, length_op); }
+    template <class Int>
+    GemmCall read() const {
+        const auto value = [](const void* integer) { return std::int64_t{*static_cast<const Int*>(integer)}; };
+        return Syrk{
+            kTypeOf<Real>, TMM_COL_MAJOR, triangle_of(*uplo), operation_of(*op), value(n), value(k), *alpha, a, value(lda), *beta, c,
+            value(ldc)}
+            .as_gemm();
+    }
+};
+
+template <class Real>
+struct CblasSyrk {
+    Word layout, uplo, op, n, k;
+    Real alpha;
+    const Real* a;
+    Word lda;
+    Real beta;
+    Real* c;
+    Word ldc;
+
+    using Function = void (*)(Word, Word, Word, Word, Word, Real, const Real*, Word, Real, Real*, Word);
+    void call(Function function) const { function(layout, uplo, op, n, k, alpha, a, lda, beta, c, ldc); }
+    template <class Int>
+    GemmCall read() const {
+        const auto value = [](Word word) { return std::int64_t{static_cast<Int>(word)}; };
+        return Syrk{kTypeOf<Real>,
+                    static_cast<tmmLayout_t>(static_cast<int>(layout)),
+                    triangle_of(static_cast<int>(uplo)),
+                    static_cast<tmmOperation_t>(static_cast<int>(op)),
+                    value(n),
+                    value(k),
+                    alpha,
+                    a,
+                    value(lda),
+                    beta,
+                    c,
+                    value(ldc)}
+            .as_gemm();
+    }
+};
+
 double seconds_now() noexcept {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -169,27 +265,47 @@ void serve(NextSymbol& symbol, const void* frame, const void* caller, const Argu
                    Cblas<Real>{layout, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc});                       \
     }
 
-TMM_FORTRAN_GEMM(sgemm_, float, std::int32_t, "")
-TMM_FORTRAN_GEMM(sgemm_64_, float, std::int64_t, "")
-TMM_CBLAS_GEMM(cblas_sgemm, float, std::int32_t, "")
-TMM_CBLAS_GEMM(cblas_sgemm64_, float, std::int64_t, "")
-// The wheels of NumPy and SciPy bring an OpenBLAS whose functions have these names.
-TMM_FORTRAN_GEMM(scipy_sgemm_, float, std::int32_t, "scipy_")
-TMM_FORTRAN_GEMM(scipy_sgemm_64_, float, std::int64_t, "scipy_")
-TMM_CBLAS_GEMM(scipy_cblas_sgemm, float, std::int32_t, "scipy_")
-TMM_CBLAS_GEMM(scipy_cblas_sgemm64_, float, std::int64_t, "scipy_")
+#define TMM_FORTRAN_SYRK(name, Real, Int, prefix)                                                                                       \
+    static TMM_SYMBOL(name, prefix);                                                                                                    \
+    TMM_EXPORT void name(const char* uplo, const char* trans, const void* n, const void* k, const Real* alpha, const Real* a,           \
+                         const void* lda, const Real* beta, Real* c, const void* ldc, std::size_t length_uplo, std::size_t length_op) { \
+        TMM_DOOR_IS_UNWOUND();                                                                                                          \
+        serve<Int>(next_##name, __builtin_frame_address(0), __builtin_return_address(0),                                                \
+                   FortranSyrk<Real>{uplo, trans, n, k, alpha, a, lda, beta, c, ldc, length_uplo, length_op});                          \
+    }
+#define TMM_CBLAS_SYRK(name, Real, Int, prefix)                                                                                       \
+    static TMM_SYMBOL(name, prefix);                                                                                                  \
+    TMM_EXPORT void name(Word layout, Word uplo, Word trans, Word n, Word k, Real alpha, const Real* a, Word lda, Real beta, Real* c, \
+                         Word ldc) {                                                                                                  \
+        TMM_DOOR_IS_UNWOUND();                                                                                                        \
+        serve<Int>(next_##name, __builtin_frame_address(0), __builtin_return_address(0),                                              \
+                   CblasSyrk<Real>{layout, uplo, trans, n, k, alpha, a, lda, beta, c, ldc});                                          \
+    }
 
-TMM_FORTRAN_GEMM(dgemm_, double, std::int32_t, "")
-TMM_FORTRAN_GEMM(dgemm_64_, double, std::int64_t, "")
-TMM_CBLAS_GEMM(cblas_dgemm, double, std::int32_t, "")
-TMM_CBLAS_GEMM(cblas_dgemm64_, double, std::int64_t, "")
-TMM_FORTRAN_GEMM(scipy_dgemm_, double, std::int32_t, "scipy_")
-TMM_FORTRAN_GEMM(scipy_dgemm_64_, double, std::int64_t, "scipy_")
-TMM_CBLAS_GEMM(scipy_cblas_dgemm, double, std::int32_t, "scipy_")
-TMM_CBLAS_GEMM(scipy_cblas_dgemm64_, double, std::int64_t, "scipy_")
+// The functions of one type by all their names. The wheels of NumPy and SciPy bring an OpenBLAS whose functions begin with scipy_.
+#define TMM_FUNCTIONS_OF(letter, Real)                                          \
+    TMM_FORTRAN_GEMM(letter##gemm_, Real, std::int32_t, "")                     \
+    TMM_FORTRAN_GEMM(letter##gemm_64_, Real, std::int64_t, "")                  \
+    TMM_CBLAS_GEMM(cblas_##letter##gemm, Real, std::int32_t, "")                \
+    TMM_CBLAS_GEMM(cblas_##letter##gemm64_, Real, std::int64_t, "")             \
+    TMM_FORTRAN_GEMM(scipy_##letter##gemm_, Real, std::int32_t, "scipy_")       \
+    TMM_FORTRAN_GEMM(scipy_##letter##gemm_64_, Real, std::int64_t, "scipy_")    \
+    TMM_CBLAS_GEMM(scipy_cblas_##letter##gemm, Real, std::int32_t, "scipy_")    \
+    TMM_CBLAS_GEMM(scipy_cblas_##letter##gemm64_, Real, std::int64_t, "scipy_") \
+    TMM_FORTRAN_SYRK(letter##syrk_, Real, std::int32_t, "")                     \
+    TMM_FORTRAN_SYRK(letter##syrk_64_, Real, std::int64_t, "")                  \
+    TMM_CBLAS_SYRK(cblas_##letter##syrk, Real, std::int32_t, "")                \
+    TMM_CBLAS_SYRK(cblas_##letter##syrk64_, Real, std::int64_t, "")             \
+    TMM_FORTRAN_SYRK(scipy_##letter##syrk_, Real, std::int32_t, "scipy_")       \
+    TMM_FORTRAN_SYRK(scipy_##letter##syrk_64_, Real, std::int64_t, "scipy_")    \
+    TMM_CBLAS_SYRK(scipy_cblas_##letter##syrk, Real, std::int32_t, "scipy_")    \
+    TMM_CBLAS_SYRK(scipy_cblas_##letter##syrk64_, Real, std::int64_t, "scipy_")
+TMM_FUNCTIONS_OF(s, float)
+TMM_FUNCTIONS_OF(d, double)
 
+#define TMM_NAMES_OF(function)                                                                                                   \
+    &next_##function##_, &next_##function##_64_, &next_cblas_##function, &next_cblas_##function##64_, &next_scipy_##function##_, \
+        &next_scipy_##function##_64_, &next_scipy_cblas_##function, &next_scipy_cblas_##function##64_
 __attribute__((constructor)) static void load() {
-    at_load({&next_sgemm_, &next_sgemm_64_, &next_cblas_sgemm, &next_cblas_sgemm64_, &next_scipy_sgemm_, &next_scipy_sgemm_64_,
-             &next_scipy_cblas_sgemm, &next_scipy_cblas_sgemm64_, &next_dgemm_, &next_dgemm_64_, &next_cblas_dgemm, &next_cblas_dgemm64_,
-             &next_scipy_dgemm_, &next_scipy_dgemm_64_, &next_scipy_cblas_dgemm, &next_scipy_cblas_dgemm64_});
+    at_load({TMM_NAMES_OF(sgemm), TMM_NAMES_OF(dgemm), TMM_NAMES_OF(ssyrk), TMM_NAMES_OF(dsyrk)});
 }

@@ -27,8 +27,7 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// The matrices are copied to the device, where their rows are not padded.
-std::string shape_of(const GemmCall& call) {
+tmmGemmProblem_t problem_of(const GemmCall& call) {
     tmmGemmProblem_t problem;
     tmmGemmProblemInit(&problem);
     problem.layout = call.layout;
@@ -39,21 +38,49 @@ std::string shape_of(const GemmCall& call) {
     problem.m = call.m;
     problem.n = call.n;
     problem.k = call.k;
+    problem.lda = call.lda;
+    problem.ldb = call.ldb;
+    problem.ldc = call.ldc;
     problem.reads_c = call.beta != 0 ? 1 : 0;
+    problem.result = call.result;
+    return problem;
+}
+
+// The matrices are copied to the device, where their rows are not padded.
+std::string shape_of(const GemmCall& call) {
+    tmmGemmProblem_t problem = problem_of(call);
     set_packed(problem);
     return shape_text(problem);
 }
 
-template <class Real, class Function>
-tmmStatus_t multiply_as(Function function, tmmHandle_t handle, const GemmCall& c) noexcept {
-    const auto alpha = static_cast<Real>(c.alpha);
-    const auto beta = static_cast<Real>(c.beta);
-    return function(handle, c.layout, c.op_a, c.op_b, c.m, c.n, c.k, &alpha, static_cast<const Real*>(c.a), c.lda,
-                    static_cast<const Real*>(c.b), c.ldb, &beta, static_cast<Real*>(c.c), c.ldc);
+template <class Real>
+tmmStatus_t multiply_as(tmmHandle_t handle, const GemmCall& call) noexcept {
+    const auto alpha = static_cast<Real>(call.alpha);
+    const auto beta = static_cast<Real>(call.beta);
+    const tmmGemmProblem_t problem = problem_of(call);
+    tmmGemmArgs_t args{};
+    args.struct_size = sizeof args;
+    args.alpha = &alpha;
+    args.beta = &beta;
+    args.a = call.a;
+    args.b = call.b;
+    args.c = call.c;
+    return tmmHostGemm(handle, &problem, &args);
 }
 
 double products_of(const GemmCall& call) {
-    return static_cast<double>(call.m) * static_cast<double>(call.n) * static_cast<double>(call.k);
+    const double products = static_cast<double>(call.m) * static_cast<double>(call.n) * static_cast<double>(call.k);
+    return call.result == TMM_RESULT_FULL ? products : products / 2;
+}
+
+// The emulated device, which is for tests, serves whatever it can. Bits that hang on no other row must all be tmm's.
+bool serves_all() {
+    return settings().device == TMM_DEVICE_HOST || settings().invariant;
+}
+
+std::string function_of(const GemmCall& call) {
+    const std::string letter = call.type == TMM_F64 ? "d" : "s";
+    return letter + (call.result == TMM_RESULT_FULL ? "gemm" : "syrk");
 }
 
 // A forked child finds its parent's locks as they were when it was forked, so it comes near none of this.
@@ -69,8 +96,7 @@ public:
     bool has_device() const { return handle_; }
 
     Who next_of(const std::string& shape) {
-        // The emulated device is for tests: it serves whatever it can.
-        if (settings().device == TMM_DEVICE_HOST) return Who::tmm;
+        if (serves_all()) return Who::tmm;
         const std::lock_guard lock(mutex_);
         return ab_timings_[shape].next();
     }
@@ -84,8 +110,7 @@ public:
     // False where tmm can't: C is as it was.
     bool multiply(const std::string& shape, const GemmCall& c) noexcept {
         const auto start = Clock::now();
-        const tmmStatus_t status =
-            c.type == TMM_F64 ? multiply_as<double>(tmmHostDgemm, handle_, c) : multiply_as<float>(tmmHostSgemm, handle_, c);
+        const tmmStatus_t status = c.type == TMM_F64 ? multiply_as<double>(handle_, c) : multiply_as<float>(handle_, c);
         const double seconds = seconds_since(start);
         try {
             if (status == TMM_STATUS_SUCCESS) {
@@ -103,7 +128,7 @@ public:
     }
 
     void note(const std::string& shape, Who who, double seconds) {
-        if (settings().device == TMM_DEVICE_HOST) return;
+        if (serves_all()) return;
         const std::lock_guard lock(mutex_);
         AbTiming& ab_timing = ab_timings_[shape];
         const bool was_decided = ab_timing.is_decided();
@@ -148,6 +173,7 @@ void say_that_nothing_is_tuned() {
 bool is_valid(const GemmCall& c) {
     const auto is_operation = [](tmmOperation_t op) { return op == TMM_NO_TRANS || op == TMM_TRANS || op == TMM_CONJ_TRANS; };
     if ((c.layout != TMM_ROW_MAJOR && c.layout != TMM_COL_MAJOR) || !is_operation(c.op_a) || !is_operation(c.op_b)) return false;
+    if (c.result != TMM_RESULT_FULL && c.result != TMM_RESULT_LOWER && c.result != TMM_RESULT_UPPER) return false;
     if (c.m < 0 || c.n < 0 || c.k < 0) return false;
     const bool rows = c.layout == TMM_ROW_MAJOR;
     const auto length = [&](tmmOperation_t op, std::int64_t op_rows, std::int64_t op_columns) {
@@ -160,7 +186,7 @@ bool is_valid(const GemmCall& c) {
 bool may_be_served(const GemmCall& call) noexcept {
     if (call.m == 0 || call.n == 0 || call.k == 0 || call.alpha == 0) return false;
     if (settings().mode == Mode::record) return true;
-    if (settings().device != TMM_DEVICE_HOST && products_of(call) < kLeastProducts) return false;
+    if (!serves_all() && products_of(call) < kLeastProducts) return false;
     return owns_tmm() && !lacks_device.is_raised();
 }
 
@@ -210,6 +236,7 @@ void multiply_by_loop(const GemmCall& call) noexcept {
     const auto beta = static_cast<Real>(call.beta);
     for (std::int64_t i = 0; i < call.m; ++i)
         for (std::int64_t j = 0; j < call.n; ++j) {
+            if ((call.result == TMM_RESULT_LOWER && j > i) || (call.result == TMM_RESULT_UPPER && j < i)) continue;
             Real sum = 0;
             for (std::int64_t p = 0; alpha != 0 && p < call.k; ++p)
                 sum += element(call.a, call.lda, call.op_a, i, p) * element(call.b, call.ldb, call.op_b, p, j);
@@ -222,7 +249,7 @@ void multiply_by_loop(const GemmCall& call) noexcept {
 
 void multiply_without_blas(const GemmCall& call) noexcept {
     static ProcessFlag said;
-    const std::string name = call.type == TMM_F64 ? "dgemm" : "sgemm";
+    const std::string name = function_of(call);
     if (said.raise())
         log(LogLevel::error, "no BLAS behind libtmm_blas.so has " + name +
                                  ": a plain loop multiplies. Link the program with a BLAS, or preload one behind this library");

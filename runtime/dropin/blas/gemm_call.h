@@ -1,4 +1,5 @@
-// A call of the BLAS's sgemm or dgemm, whichever door it came by, and who multiplies it: tmm or the BLAS that stands behind.
+// A call of the BLAS's gemm or syrk of floats or doubles, whichever door it came by, and who multiplies it: tmm or the BLAS that stands
+// behind.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +26,8 @@ struct GemmCall {
     double beta;
     void* c;
     std::int64_t ldc;
+    // TMM_RESULT_LOWER and _UPPER are syrk's: A and B are one matrix, of opposite operations.
+    tmmResult_t result = TMM_RESULT_FULL;
 };
 
 // Would the BLAS take the arguments? It says itself what is wrong with those that it does not.

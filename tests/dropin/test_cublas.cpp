@@ -85,7 +85,8 @@ TEST_CASE("products of every kind are served, with the bits of the loop behind")
     if (is_skipped()) return;
     for (const char* name : {"products have the loop's bits", "products of padded and unaligned matrices have the loop's bits",
                              "products without k and with alpha 0 scale C", "alpha 0 hides A and B from every product but that of cublasLt",
-                             "batches have the loop's bits", "cublasLtMatmul does not look at C where beta is 0",
+                             "batches have the loop's bits", "batches by arrays of addresses have the loop's bits",
+                             "triangles have the loop's bits and the other one stays", "cublasLtMatmul does not look at C where beta is 0",
                              "epilogues of cublasLt have the loop's bits", "a GELU of cublasLt is the one with tanh"}) {
         CAPTURE(name);
         std::string in_shell = name;
@@ -100,6 +101,7 @@ TEST_CASE("what tmm does not take reaches cuBLAS as it came, and once") {
     if (is_skipped()) return;
     for (const char* name :
          {"what tmm does not multiply reaches cuBLAS with its arguments",
+          "triangles and arrays of addresses that tmm does not take reach cuBLAS with their arguments",
           "a handle*s state that tmm does not follow leaves products to cuBLAS",
           "what cublasLtMatmul is asked for besides a product leaves it to cuBLAS", "what cuBLAS calls of its own is left to it"}) {
         CAPTURE(name);
@@ -108,6 +110,38 @@ TEST_CASE("what tmm does not take reaches cuBLAS as it came, and once") {
         CHECK(lines_with(finished.log, ": by tmm\n") == 0);
         CHECK(lines_with(finished.log, ": by cuBLAS") > 0);
     }
+}
+
+TEST_CASE("of a matrix that meets its own transpose one triangle is computed, and of no other product") {
+    if (is_skipped()) return;
+    const Finished own = run("a matrix that meets its own transpose has the loop*s bits", "TMM_DEVICE=host");
+    check_passed(own);
+    CHECK(lines_with(own.log, " result=symmetric: by tmm\n") > 0);
+    CHECK(lines_with(own.log, " result=symmetric: by tmm\n") == lines_with(own.log, ": by tmm\n"));
+    CHECK(lines_with(own.log,
+                     "cublasGemmStridedBatchedEx 6 6 4 ops=nt layout=col batch=3 stride_a=31 stride_b=31 stride_c=40 "
+                     "result=symmetric: by tmm\n") == 1);
+    const Finished others = run("what only looks like a matrix that meets its own transpose has the loop*s bits", "TMM_DEVICE=host");
+    check_passed(others);
+    CHECK(lines_with(others.log, ": by tmm\n") == 2 * 8);
+    CHECK(lines_with(others.log, "result=") == 0);
+}
+
+TEST_CASE("with TMM_INVARIANT=1 a column's bits hang on no other one, from the first call on, and none is cuBLAS's") {
+    if (is_skipped()) return;
+    const char* const name = "a column*s bits hang on no other one";
+    // Elsewhere the first calls of a shape are cuBLAS's, and shapes that nobody knows stay with it.
+    for (const char* environment : {"TMM_INVARIANT=1 TMM_DEVICE=host", "TMM_INVARIANT=1 TMM_DEVICE=host TMM_SETTLED=0",
+                                    "TMM_INVARIANT=1 TMM_DEVICE=host TMM_SETTLED=1"}) {
+        CAPTURE(environment);
+        const Finished finished = run(name, environment);
+        check_passed(finished);
+        CHECK(lines_with(finished.log, "cublasSgemm_v2 9 7 1500 ops=tn layout=col invariant=1: by tmm\n") == 1);
+    }
+    CHECK(run(name, "TMM_DEVICE=host TMM_SETTLED=0").status != 0);
+    const Finished recorded = run("some shapes are called more often than others", "TMM_MODE=record TMM_DEVICE=host TMM_INVARIANT=1");
+    check_passed(recorded);
+    CHECK(lines_with(recorded.record, " invariant=1  # ") == 4);
 }
 
 TEST_CASE("math modes and compute types become compute modes that promise as much") {

@@ -54,6 +54,8 @@ TEST_CASE("attributes are those of the headers of cublasLt") {
     CHECK(ours::kProductOpB == static_cast<int>(CUBLASLT_MATMUL_DESC_TRANSB));
     CHECK(ours::kProductOpC == static_cast<int>(CUBLASLT_MATMUL_DESC_TRANSC));
     CHECK(ours::kProductFill == static_cast<int>(CUBLASLT_MATMUL_DESC_FILL_MODE));
+    CHECK(ours::kFillLower == static_cast<int>(CUBLAS_FILL_MODE_LOWER));
+    CHECK(ours::kFillUpper == static_cast<int>(CUBLAS_FILL_MODE_UPPER));
     CHECK(ours::kFillAll == static_cast<int>(CUBLAS_FILL_MODE_FULL));
     CHECK(ours::kProductEpilogue == static_cast<int>(CUBLASLT_MATMUL_DESC_EPILOGUE));
     CHECK(ours::kProductBiasPointer == static_cast<int>(CUBLASLT_MATMUL_DESC_BIAS_POINTER));

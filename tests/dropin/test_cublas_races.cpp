@@ -115,6 +115,16 @@ TEST_CASE("where tmm is faster it serves from then on, and in the next process f
     }
 }
 
+TEST_CASE("a triangle is raced as any product is, and the next process knows of it") {
+    if (is_skipped()) return;
+    User user;
+    const std::string triangle = "40 40 32 ops=nt layout=col result=lower";
+    const Finished first = user.run(std::string(kSlow) + "TMM_TEST_TRIANGLE=1 TMM_SETTLED=0", triangle + ": by tmm, raced: ");
+    CHECK(first.calls_behind() == 0);
+    const Finished next = user.run(std::string(kSlow) + "TMM_TEST_TRIANGLE=1 TMM_SETTLED=1", triangle + ": by tmm, exact: ");
+    CHECK(next.calls_behind() == 0);
+}
+
 TEST_CASE("TMM_SETTLED=1 times nothing and leaves what nobody decided to the library") {
     if (is_skipped()) return;
     User user;

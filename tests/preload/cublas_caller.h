@@ -11,6 +11,7 @@
 #include <cstring>
 #include <limits>
 #include <random>
+#include <type_traits>
 #include <vector>
 
 #include "cublas_stand_in.h"
@@ -36,7 +37,17 @@ int cublasSetStream_v2(void* handle, void* stream);
     int cublasGemmEx##end(void*, int, int, Int, Int, Int, const void*, const void*, int, Int, const void*, int, Int, const void*, void*,   \
                           int, Int, int, int);                                                                                             \
     int cublasGemmStridedBatchedEx##end(void*, int, int, Int, Int, Int, const void*, const void*, int, Int, long long, const void*, int,   \
-                                        Int, long long, const void*, void*, int, Int, long long, Int, int, int);
+                                        Int, long long, const void*, void*, int, Int, long long, Int, int, int);                           \
+    int cublasSgemmBatched##end(void*, int, int, Int, Int, Int, const float*, const float* const*, Int, const float* const*, Int,          \
+                                const float*, float* const*, Int, Int);                                                                    \
+    int cublasDgemmBatched##end(void*, int, int, Int, Int, Int, const double*, const double* const*, Int, const double* const*, Int,       \
+                                const double*, double* const*, Int, Int);                                                                  \
+    int cublasGemmBatchedEx##end(void*, int, int, Int, Int, Int, const void*, const void* const*, int, Int, const void* const*, int, Int,  \
+                                 const void*, void* const*, int, Int, Int, int, int);                                                      \
+    int cublasSsyrk_v2##end(void*, int, int, Int, Int, const float*, const float*, Int, const float*, float*, Int);                        \
+    int cublasDsyrk_v2##end(void*, int, int, Int, Int, const double*, const double*, Int, const double*, double*, Int);                    \
+    int cublasSsyrkx##end(void*, int, int, Int, Int, const float*, const float*, Int, const float*, Int, const float*, float*, Int);       \
+    int cublasDsyrkx##end(void*, int, int, Int, Int, const double*, const double*, Int, const double*, Int, const double*, double*, Int);
 DECLARE(, int)
 DECLARE(_64, std::int64_t)
 #undef DECLARE
@@ -147,6 +158,10 @@ struct Case {
     float beta = 0;
     int compute = kCompute32F;
     int algorithm = -1;
+    // A meets itself as B.
+    bool is_one = false;
+    // The triangle that syrk and syrkx compute: 0 for the lower, 1 for the upper one. op_b is the opposite of op_a, and m is n.
+    int uplo = 0;
     // cublasLt's epilogue has its number, 1 for none; the bias has a type, -1 for that of D.
     unsigned epilogue = 1;
     int type_bias = -1;
@@ -164,7 +179,7 @@ struct Case {
     int ldb() const { return (op_b == 0 ? k : n) + pad; }
     int ldc() const { return m + pad; }
     const void* at_a() const { return a.data() + offset * size_of(types.a); }
-    const void* at_b() const { return b.data() + offset * size_of(types.a); }
+    const void* at_b() const { return is_one ? at_a() : b.data() + offset * size_of(types.a); }
     const void* at_alpha() const { return scalar_of_type(wide_alpha, whole_alpha, alpha); }
     const void* at_beta() const { return scalar_of_type(wide_beta, whole_beta, beta); }
     const void* scalar_of_type(const double& of_doubles, const std::int32_t& of_whole, const float& of_floats) const {
@@ -236,6 +251,74 @@ int gemm_strided_ex(Function* f, const Case& x, Bytes& c) {
              x.algorithm);
 }
 
+// The members of a batch, the last of A first, as arrays of their addresses.
+template <class Element>
+struct Arrays {
+    Arrays(const Case& x, Bytes& of_c) {
+        for (int i = 0; i < x.batch; ++i) {
+            a.push_back(address<const Element>(x.at_a(), (x.batch - 1 - i) * x.stride_a, x.types.a));
+            b.push_back(address<const Element>(x.at_b(), i * x.stride_b, x.types.a));
+            c.push_back(address<Element>(x.at_c(of_c), i * x.stride_c, x.types.c));
+        }
+    }
+    template <class E, class Void>
+    static E* address(Void* matrix, long long elements, int type) {
+        using Byte = std::conditional_t<std::is_const_v<Void>, const unsigned char, unsigned char>;
+        return static_cast<E*>(static_cast<Void*>(static_cast<Byte*>(matrix) + elements * static_cast<long long>(size_of(type))));
+    }
+    std::vector<const Element*> a;
+    std::vector<const Element*> b;
+    std::vector<Element*> c;
+};
+template <class Real, class Int, class Function>
+int gemm_batched_of(Function* f, const Case& x, Bytes& c) {
+    const Arrays<Real> arrays(x, c);
+    return f(handle(), x.op_a, x.op_b, Int{x.m}, Int{x.n}, Int{x.k}, static_cast<const Real*>(x.at_alpha()), arrays.a.data(), Int{x.lda()},
+             arrays.b.data(), Int{x.ldb()}, static_cast<const Real*>(x.at_beta()), arrays.c.data(), Int{x.ldc()}, Int{x.batch});
+}
+template <class Int, class Function>
+int sgemm_batched(Function* f, const Case& x, Bytes& c) {
+    return gemm_batched_of<float, Int>(f, x, c);
+}
+template <class Int, class Function>
+int dgemm_batched(Function* f, const Case& x, Bytes& c) {
+    return gemm_batched_of<double, Int>(f, x, c);
+}
+template <class Int, class Function>
+int gemm_batched_ex(Function* f, const Case& x, Bytes& c) {
+    const Arrays<void> arrays(x, c);
+    return f(handle(), x.op_a, x.op_b, Int{x.m}, Int{x.n}, Int{x.k}, x.at_alpha(), arrays.a.data(), x.types.a, Int{x.lda()},
+             arrays.b.data(), x.types.a, Int{x.ldb()}, x.at_beta(), arrays.c.data(), x.types.c, Int{x.ldc()}, Int{x.batch}, x.compute,
+             x.algorithm);
+}
+template <class Real, class Int, class Function>
+int syrk_of(Function* f, const Case& x, Bytes& c) {
+    return f(handle(), x.uplo, x.op_a, Int{x.n}, Int{x.k}, static_cast<const Real*>(x.at_alpha()), static_cast<const Real*>(x.at_a()),
+             Int{x.lda()}, static_cast<const Real*>(x.at_beta()), static_cast<Real*>(x.at_c(c)), Int{x.ldc()});
+}
+template <class Real, class Int, class Function>
+int syrkx_of(Function* f, const Case& x, Bytes& c) {
+    return f(handle(), x.uplo, x.op_a, Int{x.n}, Int{x.k}, static_cast<const Real*>(x.at_alpha()), static_cast<const Real*>(x.at_a()),
+             Int{x.lda()}, static_cast<const Real*>(x.at_b()), Int{x.ldb()}, static_cast<const Real*>(x.at_beta()),
+             static_cast<Real*>(x.at_c(c)), Int{x.ldc()});
+}
+template <class Int, class Function>
+int ssyrk(Function* f, const Case& x, Bytes& c) {
+    return syrk_of<float, Int>(f, x, c);
+}
+template <class Int, class Function>
+int dsyrk(Function* f, const Case& x, Bytes& c) {
+    return syrk_of<double, Int>(f, x, c);
+}
+template <class Int, class Function>
+int ssyrkx(Function* f, const Case& x, Bytes& c) {
+    return syrkx_of<float, Int>(f, x, c);
+}
+template <class Int, class Function>
+int dsyrkx(Function* f, const Case& x, Bytes& c) {
+    return syrkx_of<double, Int>(f, x, c);
+}
+
 // A product of cublasLt: C is D.
 struct LtCase {
     explicit LtCase(const Case& x) {
@@ -297,6 +380,7 @@ void compare(const Call& call, Function* found, Function* stand_in, const Case& 
     CAPTURE(x.pad);
     CAPTURE(x.offset);
     CAPTURE(x.batch);
+    CAPTURE(x.uplo);
     CAPTURE(x.alpha);
     CAPTURE(x.beta);
     Bytes computed = x.c;

@@ -104,6 +104,61 @@ TEST_CASE("what tmm does not multiply reaches cuBLAS with its arguments") {
                  16LL, &with.zero, with.c, kF32, 4, 16LL, 0, kCompute32F, -1);
 }
 
+TEST_CASE("triangles and arrays of addresses that tmm does not take reach cuBLAS with their arguments") {
+    Matrices with;
+    const float* const a[] = {with.a, with.a};
+    const float* const b[] = {with.b, with.b};
+    float* const c[] = {with.c, with.c + 16};
+    struct Syrk {
+        int fill = 0, op = 0, n = 4, k = 4, lda = 4, ldc = 4;
+        const float* a = nullptr;
+        float* c = nullptr;
+    };
+    const auto triangle = [&](const std::string& why, auto change) {
+        Syrk x{.a = with.a, .c = with.c};
+        change(x);
+        check_passed(why, &cublasSsyrk_v2, handle(), x.fill, x.op, x.n, x.k, &with.one, x.a, x.lda, &with.zero, x.c, x.ldc);
+        check_passed(why, &cublasSsyrkx, handle(), x.fill, x.op, x.n, x.k, &with.one, x.a, x.lda, with.b, x.lda, &with.zero, x.c, x.ldc);
+    };
+    for (const int fill : {2, 3, -1, 121}) triangle("a fill mode", [&](Syrk& x) { x.fill = fill; });
+    for (const int op : {3, -1, 111}) triangle("an operation", [&](Syrk& x) { x.op = op; });
+    triangle("sizes", [](Syrk& x) { x.n = -1; });
+    triangle("sizes", [](Syrk& x) { x.k = -1; });
+    triangle("no rows", [](Syrk& x) { x.n = 0; });
+    triangle("leading dimensions", [](Syrk& x) { x.lda = 3; });
+    triangle("leading dimensions", [](Syrk& x) { x.op = 1, x.k = 5; });
+    triangle("leading dimensions", [](Syrk& x) { x.ldc = 3; });
+    triangle("no matrix", [](Syrk& x) { x.a = nullptr; });
+    triangle("no matrix", [](Syrk& x) { x.c = nullptr; });
+    check_passed("no handle", &cublasSsyrk_v2, static_cast<void*>(nullptr), 0, 0, 4, 4, &with.one, with.a, 4, &with.zero, with.c, 4);
+    check_passed("another leading dimension of B", &cublasSsyrkx, handle(), 0, 0, 4, 4, &with.one, with.a, 4, with.b, 3, &with.zero, with.c,
+                 4);
+
+    const auto arrays = [&](const std::string& why, const float* const* at_a, const float* const* at_b, float* const* at_c, int lda = 4,
+                            int batch = 2) {
+        check_passed(why, &cublasSgemmBatched, handle(), 0, 0, 4, 4, 4, &with.one, at_a, lda, at_b, 4, &with.zero, at_c, 4, batch);
+    };
+    arrays("no array", nullptr, b, c);
+    arrays("no array", a, nullptr, c);
+    arrays("no array", a, b, nullptr);
+    arrays("leading dimensions", a, b, c, 3);
+    arrays("no members", a, b, c, 4, 0);
+    arrays("members", a, b, c, 4, -1);
+    check_passed("types that differ", &cublasGemmBatchedEx, handle(), 0, 0, 4, 4, 4, static_cast<const void*>(&with.one),
+                 reinterpret_cast<const void* const*>(a), static_cast<int>(kF16), 4, reinterpret_cast<const void* const*>(b),
+                 static_cast<int>(kF32), 4, static_cast<const void*>(&with.zero), reinterpret_cast<void* const*>(c), static_cast<int>(kF32),
+                 4, 2, static_cast<int>(kCompute32F), -1);
+    check_passed("an algorithm", &cublasGemmBatchedEx, handle(), 0, 0, 4, 4, 4, static_cast<const void*>(&with.one),
+                 reinterpret_cast<const void* const*>(a), static_cast<int>(kF32), 4, reinterpret_cast<const void* const*>(b),
+                 static_cast<int>(kF32), 4, static_cast<const void*>(&with.zero), reinterpret_cast<void* const*>(c), static_cast<int>(kF32),
+                 4, 2, static_cast<int>(kCompute32F), 3);
+
+    cublasSetPointerMode_v2(handle(), 1);
+    triangle("scalars in device memory", [](Syrk&) {});
+    arrays("scalars in device memory", a, b, c);
+    cublasSetPointerMode_v2(handle(), 0);
+}
+
 TEST_CASE("a handle's state that tmm does not follow leaves products to cuBLAS") {
     Matrices with;
     cublasSetPointerMode_v2(handle(), 1);

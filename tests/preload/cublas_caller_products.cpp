@@ -6,6 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <random>
+#include <utility>
+#include <vector>
 
 #include "cublas_caller.h"
 #include "cublas_stand_in.h"
@@ -121,6 +124,132 @@ TEST_CASE("batches have the loop's bits") {
         Case one{.types = types, .batch = 1, .stride_a = -7, .stride_b = 3, .stride_c = 1};
         compare_all_batched(one.fill());
     }
+}
+
+TEST_CASE("batches by arrays of addresses have the loop's bits") {
+    for (const Types types : kTypes)
+        for (const std::size_t offset : {0, 1}) {
+            Case anywhere{
+                .types = types, .op_b = 1, .pad = 1, .offset = offset, .batch = 3, .stride_a = 63, .stride_b = 57, .stride_c = 91};
+            anywhere.beta = offset == 0 ? 2.0f : 0.0f;
+            Case shared{.types = types, .offset = offset, .batch = 4, .stride_a = 0, .stride_b = 12, .stride_c = 15};
+            Case one{.types = types, .m = 17, .n = 9, .k = 8, .offset = offset, .alpha = -2, .beta = 1};
+            Case nothing{.types = types, .k = 0, .pad = 1, .batch = 2, .stride_c = 18, .beta = 2};
+            Case scaled{.types = types, .batch = 2, .stride_a = 20, .stride_b = 12, .stride_c = 15, .alpha = 0, .beta = 2};
+            for (Case* x : {&anywhere, &shared, &one, &nothing, &scaled}) {
+                x->fill();
+                if (types.a == kF32) {
+                    COMPARE(sgemm_batched<int>, cublasSgemmBatched, *x);
+                    COMPARE(sgemm_batched<std::int64_t>, cublasSgemmBatched_64, *x);
+                }
+                if (types.a == kF64) {
+                    COMPARE(dgemm_batched<int>, cublasDgemmBatched, *x);
+                    COMPARE(dgemm_batched<std::int64_t>, cublasDgemmBatched_64, *x);
+                }
+                COMPARE(gemm_batched_ex<int>, cublasGemmBatchedEx, *x);
+                COMPARE(gemm_batched_ex<std::int64_t>, cublasGemmBatchedEx_64, *x);
+            }
+        }
+}
+
+TEST_CASE("triangles have the loop's bits and the other one stays") {
+    for (const int type : {kF32, kF64})
+        for (const int fill : {0, 1})
+            for (const int op : {0, 1, 2})
+                for (const int n : {1, 19, 33})
+                    for (const int k : {0, 7})
+                        for (const int pad : {0, 3})
+                            for (const auto& [alpha, beta] : {std::pair{1.0f, 0.0f}, {-2.0f, 2.0f}, {0.0f, 2.0f}}) {
+                                // A matrix without rows is one row apart, too.
+                                if (k == 0 && pad == 0) continue;
+                                Case x{.types = {type, type}, .op_a = op, .op_b = op == 0 ? 1 : 0, .m = n, .n = n, .k = k, .pad = pad};
+                                x.alpha = alpha;
+                                x.beta = beta;
+                                x.uplo = fill;
+                                x.fill();
+                                if (type == kF32) {
+                                    COMPARE(ssyrk<int>, cublasSsyrk_v2, x);
+                                    COMPARE(ssyrk<std::int64_t>, cublasSsyrk_v2_64, x);
+                                    COMPARE(ssyrkx<int>, cublasSsyrkx, x);
+                                    COMPARE(ssyrkx<std::int64_t>, cublasSsyrkx_64, x);
+                                } else {
+                                    COMPARE(dsyrk<int>, cublasDsyrk_v2, x);
+                                    COMPARE(dsyrk<std::int64_t>, cublasDsyrk_v2_64, x);
+                                    COMPARE(dsyrkx<int>, cublasDsyrkx, x);
+                                    COMPARE(dsyrkx<std::int64_t>, cublasDsyrkx_64, x);
+                                }
+                            }
+}
+
+TEST_CASE("a matrix that meets its own transpose has the loop's bits") {
+    for (const Types types : kTypes)
+        for (const int op : {0, 1, 2})
+            for (const int n : {2, 13, 34}) {
+                Case x{.types = types, .op_a = op, .op_b = op == 0 ? 1 : 0, .m = n, .n = n, .k = 9, .pad = 1};
+                x.is_one = true;
+                compare_all(x.fill());
+                x.epilogue = 2;
+                compare_lt(x, types.a != kF64 && types.a != kS8);
+            }
+    for (const Types types : kTypes) {
+        Case x{.types = types, .op_b = 1, .m = 6, .n = 6, .batch = 3, .stride_a = 31, .stride_b = 31, .stride_c = 40};
+        x.is_one = true;
+        compare_all_batched(x.fill());
+    }
+}
+
+TEST_CASE("what only looks like a matrix that meets its own transpose has the loop's bits") {
+    for (const Types types : {Types{kF32, kF32}, Types{kBf16, kBf16}}) {
+        Case plain{.types = types, .m = 6, .n = 6, .k = 6};
+        Case both{.types = types, .op_a = 1, .op_b = 1, .m = 6, .n = 6, .k = 6};
+        Case added{.types = types, .op_b = 1, .m = 6, .n = 6, .beta = 1};
+        Case other{.types = types, .op_b = 1, .m = 6, .n = 5};
+        Case element{.types = types, .op_b = 1, .m = 1, .n = 1};
+        for (Case* x : {&plain, &both, &added, &other, &element}) {
+            x->is_one = true;
+            x->fill();
+            COMPARE(gemm_ex<int>, cublasGemmEx, *x);
+        }
+        Case apart{.types = types, .op_b = 1, .m = 6, .n = 6, .batch = 3, .stride_a = 31, .stride_b = 30, .stride_c = 40};
+        apart.is_one = true;
+        apart.fill();
+        COMPARE(gemm_strided_ex<int>, cublasGemmStridedBatchedEx, apart);
+        Case biased{.types = types, .op_b = 1, .m = 6, .n = 6, .epilogue = 4};
+        biased.is_one = true;
+        compare_lt(biased.fill(), true);
+        // A matrix of its own.
+        Case two{.types = types, .op_b = 1, .m = 6, .n = 6};
+        two.fill();
+        COMPARE(gemm_ex<int>, cublasGemmEx, two);
+    }
+}
+
+TEST_CASE("a column's bits hang on no other one") {
+    constexpr int kK = 1500;
+    constexpr int kM = 9;
+    std::mt19937 random(7);
+    std::vector<float> a(kM * kK);
+    std::vector<float> b(40 * kK);
+    for (float& value : a) value = static_cast<float>(random() % 1000) / 999 - 0.5f;
+    for (float& value : b) value = static_cast<float>(random() % 1000) / 999 - 0.5f;
+    const float one = 1;
+    const float zero = 0;
+    const auto product = [&](int first, int n) {
+        std::vector<float> c(static_cast<std::size_t>(kM * n));
+        CHECK(cublasSgemm_v2(handle(), 1, 0, kM, n, kK, &one, a.data(), kK, b.data() + first * kK, kK, &zero, c.data(), kM) == 0);
+        return c;
+    };
+    const long before = stand_in_calls();
+    for (const int n : {2, 7, 16, 33}) {
+        CAPTURE(n);
+        const std::vector<float> all = product(0, n);
+        for (int column = 0; column < n; ++column) {
+            CAPTURE(column);
+            const std::vector<float> alone = product(column, 1);
+            REQUIRE(std::memcmp(all.data() + column * kM, alone.data(), kM * sizeof(float)) == 0);
+        }
+    }
+    CHECK(stand_in_calls() == before);
 }
 
 TEST_CASE("epilogues of cublasLt have the loop's bits") {

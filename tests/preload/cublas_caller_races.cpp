@@ -26,18 +26,24 @@ struct RacedProduct {
     RacedProduct() {
         x.fill();
         expected = x.c;
-        (void)sgemm<int>(BEHIND(cublasSgemm_v2), x, expected);
+        if (is_triangle)
+            (void)ssyrk<int>(BEHIND(cublasSsyrk_v2), x, expected);
+        else
+            (void)sgemm<int>(BEHIND(cublasSgemm_v2), x, expected);
     }
     // The longest call of the program's own, in milliseconds.
     void call() {
         Bytes c = x.c;
         const auto began = std::chrono::steady_clock::now();
-        REQUIRE(sgemm<int>(&cublasSgemm_v2, x, c) == 0);
+        REQUIRE((is_triangle ? ssyrk<int>(&cublasSsyrk_v2, x, c) : sgemm<int>(&cublasSgemm_v2, x, c)) == 0);
         REQUIRE((c == expected));
         longest_ms = std::max(longest_ms, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count());
     }
+    const bool is_triangle = std::getenv("TMM_TEST_TRIANGLE") != nullptr;
     // No kernel of the emulated device is as fast as a loop over 512 products.
-    Case x = std::getenv("TMM_TEST_SMALL") ? Case{.m = 8, .n = 8, .k = 8} : Case{.m = 48, .n = 40, .k = 32};
+    Case x = std::getenv("TMM_TEST_SMALL") ? Case{.m = 8, .n = 8, .k = 8}
+             : is_triangle                 ? Case{.op_b = 1, .m = 40, .n = 40, .k = 32}
+                                           : Case{.m = 48, .n = 40, .k = 32};
     Bytes expected;
     double longest_ms = 0;
 };

@@ -97,12 +97,16 @@ struct Epilogue {
     }
 };
 
+// Which elements of C are computed: those of a fill mode's triangle, or all.
+enum { kLower = 0, kUpper = 1, kAll = 2 };
+
 // Whether A and B are read where alpha is 0: cublasLt multiplies them by it, and cublasSgemm leaves them out.
 enum class ZeroAlpha { multiplies, skips };
 
 // Whatever the tests ask for that is no product of floats reaches this and does nothing: the call is what they look at.
 int multiply(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch, double alpha, Operand a, Operand b, double beta, Operand c,
-             void* d, int type, std::int64_t ld, std::int64_t stride, ZeroAlpha zero_alpha, const Epilogue& epilogue = {}) {
+             void* d, int type, std::int64_t ld, std::int64_t stride, ZeroAlpha zero_alpha, const Epilogue& epilogue = {},
+             int fill = kAll) {
     if (status_to_return != 0) return status_to_return;
     static const char* const slow = std::getenv("TMM_TEST_CUBLAS_US");
     if (slow) usleep(static_cast<useconds_t>(std::atoi(slow)));
@@ -110,6 +114,7 @@ int multiply(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t batch,
     for (std::int64_t member = 0; member < batch; ++member)
         for (std::int64_t column = 0; column < n; ++column)
             for (std::int64_t row = 0; row < m; ++row) {
+                if ((fill == kLower && row < column) || (fill == kUpper && row > column)) continue;
                 double sum = 0;
                 for (std::int64_t i = 0; (alpha != 0 || zero_alpha == ZeroAlpha::multiplies) && i < k; ++i)
                     sum += a.at(row, i, member) * b.at(i, column, member);
@@ -139,6 +144,27 @@ int gemm(Handle* handle, int op_a, int op_b, Int m, Int n, Int k, const void* al
     if (!is_product(handle, alpha, beta, type_a, compute)) return status_to_return;
     return multiply(m, n, k, batch, scalar(alpha, type_a), {a, type_a, op_a, lda, stride_a}, {b, type_b, op_b, ldb, stride_b},
                     scalar(beta, type_a), {c, type_c, 0, ldc, stride_c}, c, type_c, ldc, stride_c, ZeroAlpha::skips);
+}
+
+// Real: the type of the matrices' addresses in the arrays.
+template <class Int, class Real>
+int gemm_of_arrays(Handle* handle, int op_a, int op_b, Int m, Int n, Int k, const void* alpha, const Real* const* a, int type_a, Int lda,
+                   const Real* const* b, int type_b, Int ldb, const void* beta, Real* const* c, int type_c, Int ldc, Int batch,
+                   int compute) {
+    if (status_to_return != 0 || !a || !b || !c) return status_to_return;
+    int status = 0;
+    for (Int i = 0; i < batch && status == 0; ++i)
+        status = gemm<Int>(handle, op_a, op_b, m, n, k, alpha, a[i], type_a, lda, 0, b[i], type_b, ldb, 0, beta, c[i], type_c, ldc, 0, 1,
+                           compute);
+    return status;
+}
+
+template <class Int>
+int triangle(Handle* handle, int fill, int op, Int n, Int k, const void* alpha, const void* a, Int lda, const void* b, Int ldb,
+             const void* beta, void* c, Int ldc, int type, int compute) {
+    if (!is_product(handle, alpha, beta, type, compute)) return status_to_return;
+    return multiply(n, n, k, 1, scalar(alpha, type), {a, type, op, lda, 0}, {b, type, op == 0 ? 1 : 0, ldb, 0}, scalar(beta, type),
+                    {c, type, 0, ldc, 0}, c, type, ldc, 0, ZeroAlpha::skips, {}, fill);
 }
 
 int set(Descriptor* descriptor, int attribute, const void* value, std::size_t size) {
@@ -214,6 +240,22 @@ TMM_STATE(cublasGetSmCountTarget, cublasSetSmCountTarget, int, sm_count_target)
                                                            const Real* beta, Real* c, Int ldc, long long sc, Int batch) {                  \
         note(h, ta, tb, m, n, k, alpha, a, lda, sa, b, ldb, sb, beta, c, ldc, sc, batch);                                                  \
         return gemm<Int>(h, ta, tb, m, n, k, alpha, a, kType, lda, sa, b, kType, ldb, sb, beta, c, kType, ldc, sc, batch, kCompute);       \
+    }                                                                                                                                      \
+    TMM_EXPORT int cublas##Letter##gemmBatched##end(Handle* h, int ta, int tb, Int m, Int n, Int k, const Real* alpha,                     \
+                                                    const Real* const* a, Int lda, const Real* const* b, Int ldb, const Real* beta,        \
+                                                    Real* const* c, Int ldc, Int batch) {                                                  \
+        note(h, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, batch);                                                              \
+        return gemm_of_arrays<Int>(h, ta, tb, m, n, k, alpha, a, kType, lda, b, kType, ldb, beta, c, kType, ldc, batch, kCompute);         \
+    }                                                                                                                                      \
+    TMM_EXPORT int cublas##Letter##syrk_v2##end(Handle* h, int fill, int op, Int n, Int k, const Real* alpha, const Real* a, Int lda,      \
+                                                const Real* beta, Real* c, Int ldc) {                                                      \
+        note(h, fill, op, n, k, alpha, a, lda, beta, c, ldc);                                                                              \
+        return triangle<Int>(h, fill, op, n, k, alpha, a, lda, a, lda, beta, c, ldc, kType, kCompute);                                     \
+    }                                                                                                                                      \
+    TMM_EXPORT int cublas##Letter##syrkx##end(Handle* h, int fill, int op, Int n, Int k, const Real* alpha, const Real* a, Int lda,        \
+                                              const Real* b, Int ldb, const Real* beta, Real* c, Int ldc) {                                \
+        note(h, fill, op, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                                                                      \
+        return triangle<Int>(h, fill, op, n, k, alpha, a, lda, b, ldb, beta, c, ldc, kType, kCompute);                                     \
     }
 TMM_FUNCTIONS_OF(S, float, kF32, 68, , int)
 TMM_FUNCTIONS_OF(S, float, kF32, 68, _64, std::int64_t)
@@ -241,6 +283,12 @@ TMM_FUNCTIONS_OF(D, double, kF64, 70, _64, std::int64_t)
         if (algorithm == 5 && batch == 1)                                                                                                \
             return cublasGemmEx##end(h, ta, tb, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc, compute, -1);      \
         return gemm<Int>(h, ta, tb, m, n, k, alpha, a, type_a, lda, sa, b, type_b, ldb, sb, beta, c, type_c, ldc, sc, batch, compute);   \
+    }                                                                                                                                    \
+    TMM_EXPORT int cublasGemmBatchedEx##end(Handle* h, int ta, int tb, Int m, Int n, Int k, const void* alpha, const void* const* a,     \
+                                            int type_a, Int lda, const void* const* b, int type_b, Int ldb, const void* beta,            \
+                                            void* const* c, int type_c, Int ldc, Int batch, int compute, int algorithm) {                \
+        note(h, ta, tb, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc, batch, compute, algorithm);                \
+        return gemm_of_arrays<Int>(h, ta, tb, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc, batch, compute);     \
     }
 TMM_FUNCTIONS(, int)
 TMM_FUNCTIONS(_64, std::int64_t)

@@ -60,6 +60,13 @@ Status serve(NextSymbol& symbol, const void* frame, const void* caller, const Ma
 #define TMM_OPERANDS(name)                                                                                                     \
     .function = #name, .behind = behind, .handle = handle, .op_a = op_a, .op_b = op_b, .m = m, .n = n, .k = k, .alpha = alpha, \
     .beta = beta, .a = a, .b = b, .c = c
+// Of arrays of addresses, and of a product of which one triangle is asked for.
+#define TMM_ARRAYS(name)                                                                                                       \
+    .function = #name, .behind = behind, .handle = handle, .op_a = op_a, .op_b = op_b, .m = m, .n = n, .k = k, .alpha = alpha, \
+    .beta = beta, .a = a, .b = b, .c = const_cast<void*>(static_cast<const void*>(c))
+#define TMM_TRIANGLE(name)                                                                                                              \
+    .function = #name, .behind = behind, .handle = handle, .op_a = op, .op_b = opposite_of(op), .m = n, .n = n, .k = k, .alpha = alpha, \
+    .beta = beta
 #define TMM_TYPES_OF(Real) .type_a = kTypeOf<Real>, .type_b = kTypeOf<Real>, .type_c = kTypeOf<Real>
 #define TMM_TYPES .type_a = type_a, .type_b = type_b, .type_c = type_c
 #define TMM_LEADING_DIMENSIONS .lda = lda, .ldb = ldb, .ldc = ldc
@@ -107,6 +114,46 @@ Status serve(NextSymbol& symbol, const void* frame, const void* caller, const Ma
                   batch, compute, algorithm);                                                                                             \
     }
 
+// A batch by arrays of its matrices' addresses.
+#define TMM_GEMM_BATCHED(name, Real, Int)                                                                                            \
+    TMM_SYMBOL(name);                                                                                                                \
+    TMM_EXPORT Status name(Handle handle, int op_a, int op_b, Int m, Int n, Int k, const Real* alpha, const Real* const* a, Int lda, \
+                           const Real* const* b, Int ldb, const Real* beta, Real* const* c, Int ldc, Int batch) {                    \
+        TMM_SERVE(name,                                                                                                              \
+                  (Gemm{TMM_ARRAYS(name), TMM_TYPES_OF(Real), TMM_LEADING_DIMENSIONS, .batch = batch, .compute = kComputeOf<Real>,   \
+                        .has_pointers = true}),                                                                                      \
+                  handle, op_a, op_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, batch);                                          \
+    }
+#define TMM_GEMM_BATCHED_EX(name, Int)                                                                                                   \
+    TMM_SYMBOL(name);                                                                                                                    \
+    TMM_EXPORT Status name(Handle handle, int op_a, int op_b, Int m, Int n, Int k, const void* alpha, const void* const* a, int type_a,  \
+                           Int lda, const void* const* b, int type_b, Int ldb, const void* beta, void* const* c, int type_c, Int ldc,    \
+                           Int batch, int compute, int algorithm) {                                                                      \
+        TMM_SERVE(name,                                                                                                                  \
+                  (Gemm{TMM_ARRAYS(name), TMM_TYPES, TMM_LEADING_DIMENSIONS, .batch = batch, .compute = compute, .algorithm = algorithm, \
+                        .has_pointers = true}),                                                                                          \
+                  handle, op_a, op_b, m, n, k, alpha, a, type_a, lda, b, type_b, ldb, beta, c, type_c, ldc, batch, compute, algorithm);  \
+    }
+// One triangle of a matrix times its transpose; of two matrices whose product the caller knows to be symmetric.
+#define TMM_SYRK(name, Real, Int)                                                                                                      \
+    TMM_SYMBOL(name);                                                                                                                  \
+    TMM_EXPORT Status name(Handle handle, int fill, int op, Int n, Int k, const Real* alpha, const Real* a, Int lda, const Real* beta, \
+                           Real* c, Int ldc) {                                                                                         \
+        TMM_SERVE(name,                                                                                                                \
+                  (Gemm{TMM_TRIANGLE(name), .a = a, .b = a, .c = c, TMM_TYPES_OF(Real), .lda = lda, .ldb = lda, .ldc = ldc,            \
+                        .compute = kComputeOf<Real>, .is_triangle = true, .result = triangle_of(fill)}),                               \
+                  handle, fill, op, n, k, alpha, a, lda, beta, c, ldc);                                                                \
+    }
+#define TMM_SYRKX(name, Real, Int)                                                                                                  \
+    TMM_SYMBOL(name);                                                                                                               \
+    TMM_EXPORT Status name(Handle handle, int fill, int op, Int n, Int k, const Real* alpha, const Real* a, Int lda, const Real* b, \
+                           Int ldb, const Real* beta, Real* c, Int ldc) {                                                           \
+        TMM_SERVE(name,                                                                                                             \
+                  (Gemm{TMM_TRIANGLE(name), .a = a, .b = b, .c = c, TMM_TYPES_OF(Real), TMM_LEADING_DIMENSIONS,                     \
+                        .compute = kComputeOf<Real>, .is_triangle = true, .result = triangle_of(fill)}),                            \
+                  handle, fill, op, n, k, alpha, a, lda, b, ldb, beta, c, ldc);                                                     \
+    }
+
 TMM_GEMM(cublasSgemm_v2, float, int)
 TMM_GEMM(cublasSgemm_v2_64, float, std::int64_t)
 TMM_GEMM_STRIDED(cublasSgemmStridedBatched, float, int)
@@ -121,6 +168,20 @@ TMM_GEMM_EX(cublasGemmEx, int)
 TMM_GEMM_EX(cublasGemmEx_64, std::int64_t)
 TMM_GEMM_STRIDED_EX(cublasGemmStridedBatchedEx, int)
 TMM_GEMM_STRIDED_EX(cublasGemmStridedBatchedEx_64, std::int64_t)
+TMM_GEMM_BATCHED(cublasSgemmBatched, float, int)
+TMM_GEMM_BATCHED(cublasSgemmBatched_64, float, std::int64_t)
+TMM_GEMM_BATCHED(cublasDgemmBatched, double, int)
+TMM_GEMM_BATCHED(cublasDgemmBatched_64, double, std::int64_t)
+TMM_GEMM_BATCHED_EX(cublasGemmBatchedEx, int)
+TMM_GEMM_BATCHED_EX(cublasGemmBatchedEx_64, std::int64_t)
+TMM_SYRK(cublasSsyrk_v2, float, int)
+TMM_SYRK(cublasSsyrk_v2_64, float, std::int64_t)
+TMM_SYRK(cublasDsyrk_v2, double, int)
+TMM_SYRK(cublasDsyrk_v2_64, double, std::int64_t)
+TMM_SYRKX(cublasSsyrkx, float, int)
+TMM_SYRKX(cublasSsyrkx_64, float, std::int64_t)
+TMM_SYRKX(cublasDsyrkx, double, int)
+TMM_SYRKX(cublasDsyrkx_64, double, std::int64_t)
 
 TMM_LT_SYMBOL(cublasLtMatmul);
 TMM_EXPORT Status cublasLtMatmul(LtHandle handle, LtDescriptor product, const void* alpha, const void* a, LtDescriptor layout_a,
@@ -144,9 +205,11 @@ TMM_EXPORT Status cublasLtMatmul(LtHandle handle, LtDescriptor product, const vo
               stream);
 }
 
+#define TMM_BOTH_WIDTHS(name) &next_##name, &next_##name##_64
 __attribute__((constructor)) static void load() {
-    at_load({&next_cublasSgemm_v2, &next_cublasSgemm_v2_64, &next_cublasSgemmStridedBatched, &next_cublasSgemmStridedBatched_64,
-             &next_cublasDgemm_v2, &next_cublasDgemm_v2_64, &next_cublasDgemmStridedBatched, &next_cublasDgemmStridedBatched_64,
-             &next_cublasSgemmEx, &next_cublasSgemmEx_64, &next_cublasGemmEx, &next_cublasGemmEx_64, &next_cublasGemmStridedBatchedEx,
-             &next_cublasGemmStridedBatchedEx_64, &next_cublasLtMatmul});
+    at_load({TMM_BOTH_WIDTHS(cublasSgemm_v2), TMM_BOTH_WIDTHS(cublasDgemm_v2), TMM_BOTH_WIDTHS(cublasSgemmStridedBatched),
+             TMM_BOTH_WIDTHS(cublasDgemmStridedBatched), TMM_BOTH_WIDTHS(cublasSgemmEx), TMM_BOTH_WIDTHS(cublasGemmEx),
+             TMM_BOTH_WIDTHS(cublasGemmStridedBatchedEx), TMM_BOTH_WIDTHS(cublasSgemmBatched), TMM_BOTH_WIDTHS(cublasDgemmBatched),
+             TMM_BOTH_WIDTHS(cublasGemmBatchedEx), TMM_BOTH_WIDTHS(cublasSsyrk_v2), TMM_BOTH_WIDTHS(cublasDsyrk_v2),
+             TMM_BOTH_WIDTHS(cublasSsyrkx), TMM_BOTH_WIDTHS(cublasDsyrkx), &next_cublasLtMatmul});
 }

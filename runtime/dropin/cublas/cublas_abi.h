@@ -20,6 +20,7 @@ inline constexpr Status kNotSupported = 15;
 
 enum Operation : int { kOpN = 0, kOpT = 1, kOpC = 2 };
 enum PointerMode : int { kPointerHost = 0 };
+enum Fill : int { kFillLower = 0, kFillUpper = 1, kFillAll = 2 };
 
 enum DataType : int { kReal32F = 0, kReal64F = 1, kReal16F = 2, kReal8I = 3, kReal32I = 10, kReal16BF = 14 };
 
@@ -75,7 +76,6 @@ enum LtProduct : int {
 };
 // The type of a bias that was not said.
 inline constexpr int kTypeOfD = -1;
-enum LtFill : int { kFillAll = 2 };
 enum LtEpilogue : int {
     kEpilogueDefault = 1,
     kEpilogueRelu = 2,

@@ -108,6 +108,7 @@ const char* translate(const Gemm& gemm, Product& product) {
     if (const char* const reason = translate_compute(gemm.compute, p)) return reason;
     if (gemm.algorithm != kAlgorithmDefault && gemm.algorithm != kAlgorithmDefaultTensorOp) return "an algorithm is asked for";
     if (const char* const reason = translate_operations(gemm.op_a, gemm.op_b, p)) return reason;
+    if (gemm.is_triangle && gemm.result == TMM_RESULT_FULL) return "its fill mode names no triangle";
     if (!gemm.handle || !gemm.alpha || !gemm.beta) return "a pointer is null";
     if (const char* const reason = translate_state(gemm.behind, gemm.handle, product)) return reason;
     p.layout = TMM_COL_MAJOR;
@@ -121,6 +122,8 @@ const char* translate(const Gemm& gemm, Product& product) {
     p.stride_a = gemm.stride_a;
     p.stride_b = gemm.stride_b;
     p.stride_c = gemm.stride_c;
+    p.pointer_array = gemm.has_pointers ? 1 : 0;
+    p.result = gemm.result;
     product.a = gemm.a;
     product.b = gemm.b;
     product.c = gemm.c;

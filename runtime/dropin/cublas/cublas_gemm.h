@@ -13,6 +13,15 @@ namespace tmm::dropin::cublas {
 // target.
 inline constexpr Names kGettersOfHandles{"cublasGetPointerMode_v2", "cublasGetMathMode", "cublasGetStream_v2", "cublasGetSmCountTarget"};
 
+// What cublasSsyrk says by its fill mode, TMM_RESULT_FULL where that names no triangle; and the operation that its matrix is multiplied
+// with besides, which is none that tmm knows where the given one is.
+constexpr tmmResult_t triangle_of(int fill) {
+    return fill == kFillLower ? TMM_RESULT_LOWER : fill == kFillUpper ? TMM_RESULT_UPPER : TMM_RESULT_FULL;
+}
+constexpr int opposite_of(int op) {
+    return op == kOpN ? kOpT : op == kOpT || op == kOpC ? kOpN : op;
+}
+
 // The arguments, as the program gave them.
 struct Gemm {
     // The function, for the log, and what stands behind it.
@@ -26,6 +35,7 @@ struct Gemm {
     std::int64_t k;
     const void* alpha;
     const void* beta;
+    // Arrays of the matrices' addresses with has_pointers.
     const void* a;
     const void* b;
     void* c;
@@ -41,6 +51,10 @@ struct Gemm {
     std::int64_t batch = 1;
     int compute = kCompute32F;
     int algorithm = kAlgorithmDefault;
+    bool has_pointers = false;
+    // One triangle of C is asked for, which is the result.
+    bool is_triangle = false;
+    tmmResult_t result = TMM_RESULT_FULL;
 };
 
 // Turns a call into a product. Returns why tmm does not multiply it, a clause, or null where it may. Throws std::bad_alloc.

@@ -32,7 +32,7 @@ DeviceProducts::DeviceProducts(int ordinal, BlockSource& source, std::size_t lim
     : ordinal_(ordinal),
       most_workspace_(limit / 2),
       tuning_(tuning),
-      waits_(ordinal == TMM_DEVICE_HOST && !settings().settled),
+      waits_(settings().invariant || (ordinal == TMM_DEVICE_HOST && !settings().settled)),
       racing_(times_tell(), ordinal != TMM_DEVICE_HOST),
       workspaces_(source, limit, ordinal != TMM_DEVICE_HOST),
       decisions_(made_decisions()) {}
@@ -107,7 +107,8 @@ void DeviceProducts::decide_now(Decisions& decisions, Decision& decision, const 
     const Choice choice = decisions.choices.choose(product.problem, false, true);
     const std::string shape = shape_text(product.problem);
     add_to_table(decision, shape);
-    log(LogLevel::info, shape + (choice.plan ? ": by tmm, " : ": by cuBLAS, since ") + choice.words);
+    const bool breaks_promise = !choice.plan && settings().invariant;
+    log(breaks_promise ? LogLevel::warn : LogLevel::info, shape + (choice.plan ? ": by tmm, " : ": by cuBLAS, since ") + choice.words);
     decision.plan.store(choice.plan, std::memory_order_release);
     decision.who.store(choice.plan ? Decision::Who::tmm : Decision::Who::cublas, std::memory_order_release);
 }
@@ -131,9 +132,15 @@ bool DeviceProducts::run(const ReadyPlan& plan, Decision& decision, const Produc
     args.struct_size = sizeof args;
     args.alpha = product.alpha.address_for(product.problem.compute);
     args.beta = product.beta.address_for(product.problem.compute);
-    args.a = product.a;
-    args.b = product.b;
-    args.c = product.c;
+    if (product.problem.pointer_array) {
+        args.a_array = static_cast<const void* const*>(product.a);
+        args.b_array = static_cast<const void* const*>(product.b);
+        args.c_array = static_cast<void* const*>(product.c);
+    } else {
+        args.a = product.a;
+        args.b = product.b;
+        args.c = product.c;
+    }
     args.bias = product.bias;
     args.workspace = lease ? lease->memory() : nullptr;
     args.workspace_size = lease ? lease->bytes() : 0;

@@ -40,7 +40,8 @@ private:
     // The decisions before stay in memory: other threads and graphs may be using their plans.
     Decisions& renew();
     Decisions* made_decisions() const;
-    // On the emulated device, which is for tests, the first call waits for what is chosen.
+    // On the emulated device, which is for tests, and where bits must hang on no other row, which cuBLAS's do, the first call waits for
+    // what is chosen.
     void decide_now(Decisions& decisions, Decision& decision, const Product& product);
     // In a race.
     Turn race(RacedShape& shape, Decision& decision, const Product& product, const StreamState& stream);

@@ -20,7 +20,7 @@ ProblemKey::ProblemKey(const tmmGemmProblem_t& p) noexcept
     : numbers{p.m, p.n, p.k, p.batch, p.lda, p.ldb, p.ldc, p.stride_a, p.stride_b, p.stride_c, epilogue_of(p)}, kinds(0) {
     // Each has fewer than 256 values.
     for (const int kind : {static_cast<int>(p.op_a), static_cast<int>(p.op_b), static_cast<int>(p.type_a), static_cast<int>(p.type_c),
-                           static_cast<int>(p.compute), p.alignment, p.reads_c})
+                           static_cast<int>(p.compute), p.alignment, p.reads_c | p.pointer_array << 1 | static_cast<int>(p.result) << 2})
         kinds = kinds << 8 | static_cast<std::uint64_t>(kind & 255);
 }
 

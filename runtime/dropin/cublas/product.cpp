@@ -19,6 +19,21 @@ std::size_t size_of(tmmType_t type) {
     }
 }
 
+// What the addresses are multiples of, up to 16 bytes. Of those in arrays only the device knows more than that elements ask for.
+int alignment_of(const Product& product) {
+    const tmmGemmProblem_t& p = product.problem;
+    if (p.pointer_array) return static_cast<int>(std::min(size_of(p.type_a), size_of(p.type_c)));
+    const std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(product.a) | reinterpret_cast<std::uintptr_t>(product.b) |
+                                reinterpret_cast<std::uintptr_t>(product.c) | 16U;
+    return static_cast<int>(bits & (~bits + 1));
+}
+
+// A and B are one matrix, and one of them is transposed.
+bool meets_its_transpose(const Product& product) {
+    const tmmGemmProblem_t& p = product.problem;
+    return product.a == product.b && p.op_a != p.op_b && p.m == p.n && p.lda == p.ldb && p.stride_a == p.stride_b;
+}
+
 }  // namespace
 
 bool is_element(const void* pointer, tmmType_t type) noexcept {
@@ -28,10 +43,11 @@ bool is_element(const void* pointer, tmmType_t type) noexcept {
 void complete(Product& product) noexcept {
     tmmGemmProblem_t& p = product.problem;
     p.reads_c = product.beta.is_zero() ? 0 : 1;
-    if (p.batch == 1) p.stride_a = p.stride_b = p.stride_c = 0;
-    const std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(product.a) | reinterpret_cast<std::uintptr_t>(product.b) |
-                                reinterpret_cast<std::uintptr_t>(product.c) | 16U;
-    p.alignment = static_cast<int>(bits & (~bits + 1));
+    if (p.batch == 1 || p.pointer_array) p.stride_a = p.stride_b = p.stride_c = 0;
+    p.alignment = alignment_of(product);
+    // One element is as soon computed as mirrored.
+    if (p.result == TMM_RESULT_FULL && p.m > 1 && !p.reads_c && !p.has_bias && meets_its_transpose(product))
+        p.result = TMM_RESULT_SYMMETRIC;
 }
 
 const char* why_left_to_cublas(const Product& product) noexcept {
@@ -40,6 +56,11 @@ const char* why_left_to_cublas(const Product& product) noexcept {
     if (p.m == 0 || p.n == 0 || p.batch == 0) return "there is no element to compute";
     if (!is_long_enough(p.lda, p.op_a, p.m, p.k) || !is_long_enough(p.ldb, p.op_b, p.k, p.n) || p.ldc < std::max<std::int64_t>(1, p.m))
         return "a leading dimension is too short";
+    if (p.pointer_array) {
+        for (const void* const array : {product.a, product.b, static_cast<const void*>(product.c)})
+            if (!array || reinterpret_cast<std::uintptr_t>(array) % sizeof(void*) != 0) return "an array is null, or holds no addresses";
+        return nullptr;
+    }
     if (!is_element(product.a, p.type_a) || !is_element(product.b, p.type_b) || !is_element(product.c, p.type_c))
         return "a pointer is null, or no multiple of its element's size";
     return nullptr;

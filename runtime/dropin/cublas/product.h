@@ -37,6 +37,7 @@ struct Product {
     tmmGemmProblem_t problem;
     Scalar alpha = 1;
     Scalar beta = 0;
+    // Arrays of the matrices' addresses where the problem says so.
     const void* a = nullptr;
     const void* b = nullptr;
     void* c = nullptr;
@@ -45,7 +46,8 @@ struct Product {
     void* stream = nullptr;
 };
 
-// Fills in what follows from the rest: whether C is read, what the pointers are aligned to, and no strides where there is one member.
+// Fills in what follows from the rest: whether C is read, what the pointers are aligned to, no strides where there is one member, and that
+// the result is symmetric where a matrix meets its own transpose.
 void complete(Product& product) noexcept;
 
 // The pointer is not null and a multiple of an element's size.

@@ -237,8 +237,7 @@ void refuse_gate(const ShapeLine& line, const GemmProblem& p) {
 
 void refuse_walk(const ShapeLine& line, const GemmProblem& p) {
     const char* const where = line.places[position_of(p.pointers && is_gate(p.activation) ? "pointers" : "result")];
-    if (const char* const violation = walk_violation(p))
-        throw ShapeFault{where, violation, "leave it out, or what it does not go with"};
+    if (const char* const violation = walk_violation(p)) throw ShapeFault{where, violation, "leave it out, or what it does not go with"};
 }
 
 // Products of whole numbers are scaled by whole numbers.

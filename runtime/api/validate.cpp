@@ -445,7 +445,8 @@ int alignment_of(const GemmProblem& problem, const GemmCall& call) {
     std::uintptr_t bits = reinterpret_cast<std::uintptr_t>(call.residual) | 16U;
     // Where these are arrays the matrices' addresses are taken at the problem's word.
     if (!problem.pointers)
-        bits |= reinterpret_cast<std::uintptr_t>(call.a) | reinterpret_cast<std::uintptr_t>(call.b) | reinterpret_cast<std::uintptr_t>(call.c);
+        bits |=
+            reinterpret_cast<std::uintptr_t>(call.a) | reinterpret_cast<std::uintptr_t>(call.b) | reinterpret_cast<std::uintptr_t>(call.c);
     return static_cast<int>(bits & (~bits + 1));
 }
 

@@ -15,8 +15,8 @@
 #include "generator/choice/predicted_config.h"
 #include "generator/choice/validity.h"
 #include "generator/compile/compiler.h"
-#include "generator/problem/problem_forms.h"
 #include "generator/problem/matrix_layout.h"
+#include "generator/problem/problem_forms.h"
 #include "generator/text/text.h"
 #include "runtime/plan/status_error.h"
 #include "tmm/vocabulary/signature.h"
@@ -59,12 +59,13 @@ LaunchPlan launch_plan_of(const PlanRequest& request, const KernelConfig& config
     return plan;
 }
 
-// The kernel of last resort adds up by FMAs, which for other sums than FP32's and FP64's is another order than that of an invariant problem.
+// The kernel of last resort adds up by FMAs, which for other sums than FP32's and FP64's is another order than that of an invariant
+// problem.
 void check_order(const PlanRequest& request, const Selection& selection, const DeviceInfo& device) {
     if (!request.problem.invariant || selection.match != Match::fallback || is_empty(request.problem) || request.problem.k == 0) return;
     if (const std::optional<std::string> reason = rejection_reason(request.problem, selection.config, device))
-        throw StatusError(TMM_STATUS_INTERNAL, fmt::format("no kernel of {} is left that keeps its promise: {}; {}", to_text(request.problem),
-                                                           *reason, selection.why));
+        throw StatusError(TMM_STATUS_INTERNAL, fmt::format("no kernel of {} is left that keeps its promise: {}; {}",
+                                                           to_text(request.problem), *reason, selection.why));
 }
 
 // The result is the reason where the config can't be made to run here.

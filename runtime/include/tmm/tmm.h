@@ -396,9 +396,9 @@ TMM_API tmmStatus_t tmmPlanPrepare(tmmPlan_t plan, struct CUstream_st* stream, t
                                    size_t prepared_size);
 /* Writes what was chosen, lines "config: …", "match: exact, near, predicted or fallback", "why: …", "predicted: …", the time that a run
  * is expected to take and what it is made of, "measured: …" where this very problem was measured, "library: …" where it raced a library
- * (tmmRemember), and "order of sums: …" of an invariant problem: at most size bytes with the terminating zero, cut off where they do not fit; 4,096 bytes are plenty. A size of 0 is
- * refused. A line "misaligned pointers: …" names the config for pointers that are less aligned than the problem promises, where it is
- * another one. */
+ * (tmmRemember), and "order of sums: …" of an invariant problem: at most size bytes with the terminating zero, cut off where they do not
+ * fit; 4,096 bytes are plenty. A size of 0 is refused. A line "misaligned pointers: …" names the config for pointers that are less aligned
+ * than the problem promises, where it is another one. */
 TMM_API tmmStatus_t tmmPlanDescribe(tmmPlan_t plan, char* text, size_t size);
 /* Writes the same of the plan that tmmPlanCreateBare would make of a problem, and compiles, loads, allocates and measures nothing. So it
  * takes for granted that a compiler is found and kernels compile; and of an epilogue that tmmSetTuning lets plans measure it says what is

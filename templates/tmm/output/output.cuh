@@ -2,11 +2,11 @@
 // the member of the batch, so that an epilogue has to be written here alone.
 #pragma once
 
+#include "tmm/copy/batch.cuh"
 #include "tmm/copy/vector.cuh"
 #include "tmm/number/number.cuh"
 #include "tmm/output/epilogue.cuh"
 #include "tmm/ptx.cuh"
-#include "tmm/schedule/batch.cuh"
 #include "tmm/schedule/work_item.cuh"
 #include "tmm/vocabulary/args.h"
 #include "tmm/vocabulary/config.h"
@@ -147,6 +147,12 @@ __device__ inline void store_results(ElementOfC<Target>* c, Results<Target, Inde
 #pragma unroll
     for (int i = 0; i < width; ++i)
         if (i < valid) store_result(c + i, results, row, column + i, sums[i]);
+}
+
+// C of a member of the batch.
+template <class Kernel>
+__device__ inline ElementOfC<Kernel>* matrix_c(const GemmArgs& args, i64 batch) {
+    return matrix_of_member<Kernel, ElementOfC<Kernel>>(args.c, args.stride_c, batch);
 }
 
 // C, or a partial result in the workspace, or a tile of either: rows and columns are counted from its first ones. Index is a type that

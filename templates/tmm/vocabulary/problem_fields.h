@@ -136,6 +136,11 @@ constexpr ProblemField counted(ProblemField field, i64 (*get)(const GemmProblem&
     field.set = set;
     return field;
 }
+// A winner serves whatever the value is.
+constexpr ProblemField shared_by_near(ProblemField field) {
+    field.near_may_differ = true;
+    return field;
+}
 constexpr ProblemField promise(ProblemField field) {
     field.near_may_differ = field.is_promise = true;
     return field;
@@ -228,7 +233,7 @@ inline constexpr ProblemField kProblemFields[] = {
         problem_field::number<&GemmProblem::ldr>("ldr", "ldr", 17, problem_field::kStride, problem_field::columns_of_residual)),
     problem_field::of_epilogue(problem_field::number<&GemmProblem::stride_r>("stride_r", "stride_r", 18, problem_field::kStride,
                                                                              problem_field::stride_of_residual)),
-    problem_field::named<&GemmProblem::result>("result", "result", 19, kResults),
+    problem_field::shared_by_near(problem_field::named<&GemmProblem::result>("result", "result", 19, kResults)),
     problem_field::number<&GemmProblem::pointers>("pointers", "pointers", 20, problem_field::kFlag),
     problem_field::number<&GemmProblem::invariant>("invariant", "invariant", 21, problem_field::kFlag),
 };

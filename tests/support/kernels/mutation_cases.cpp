@@ -408,7 +408,7 @@ const std::map<std::string, std::vector<Case>>& cases() {
           triangle("simt upper", kSimtSmall, {{70, 70, 9}, {41, 41, 3}}, Result::upper),
           triangle("tiled triangle", kTiledSmall, {{21, 21, 9}}, Result::lower),
           triangle("naive triangle", {.family = family::naive, .block_m = 4, .block_n = 8}, {{21, 21, 9}}, Result::upper)}},
-        {"tmm/schedule/batch.cuh",
+        {"tmm/copy/batch.cuh",
          {{"naive nn", kNone, kNone, 2, 4, true, {.family = family::naive, .block_m = 4, .block_n = 8}, {{19, 13, 11}}},
           {"simt turned batch", kTranspose, kTranspose, 3, 4, false, kSimtSmall, {{19, 40, 11}}},
           pointers("naive pointers", {.family = family::naive, .block_m = 4, .block_n = 8}),

@@ -25,7 +25,7 @@ constexpr const char* kPack = "tmm/steps/pack/kernel.cuh";
 constexpr const char* kPad = "tmm/steps/pad/kernel.cuh";
 constexpr const char* kTurnBytes = "tmm/steps/pad/turn_bytes.cuh";
 constexpr const char* kOutput = "tmm/output/output.cuh";
-constexpr const char* kBatch = "tmm/schedule/batch.cuh";
+constexpr const char* kBatch = "tmm/copy/batch.cuh";
 constexpr const char* kTriangle = "tmm/schedule/triangle.h";
 constexpr const char* kMirror = "tmm/steps/mirror/kernel.cuh";
 
@@ -431,7 +431,7 @@ const std::vector<Mutation> kMutations = {
     {kOutput, "place of partial results", "(batch * args.split_k + split) / Kernel::config.cluster", "(split * args.batch + batch) / Kernel::config.cluster", "simt split"},
     {kBatch, "A's stride", "args.a, args.stride_a, batch", "args.a, args.stride_b, batch", "naive nn"},
     {kBatch, "B's stride", "args.b, args.stride_b, batch", "args.b, args.stride_a, batch", "naive nn"},
-    {kBatch, "C's stride", "args.c, args.stride_c, batch", "args.c, args.stride_a, batch", "simt turned batch"},
+    {kOutput, "C's stride", "args.c, args.stride_c, batch", "args.c, args.stride_a, batch", "simt turned batch"},
     {kBatch, "the array's next address", "static_cast<Element* const*>(first)[batch]", "static_cast<Element* const*>(first)[batch > 0 ? batch - 1 : 1]", "naive pointers"},
     {kBatch, "one behind the other, whatever the array holds", "static_cast<Element* const*>(first)[batch]", "static_cast<Element* const*>(first)[0] + batch * stride", "naive pointers"},
 
@@ -464,8 +464,8 @@ const std::vector<Mutation> kMutations = {
     {kOutput, "sums without C", "finish<false>(elements, results, row, column + begin, sums + begin)", "finish<false>(elements, results, row, column + begin, sums)", "simt peeled"},
     {kOutput, "element of C's vector", "sums[i], over ? elements.element[i]", "sums[i], over ? elements.element[0]", "simt peeled"},
     {kOutput, "sum of C's vector", "sums[i], over ? elements.element[i]", "sums[0], over ? elements.element[i]", "simt peeled"},
-    {kOutput, "element of C", "store_result(c + i, results, row, column + i, sums[i])", "store_result(c, results, row, column + i, sums[i])", "simt registers"},
-    {kOutput, "element's sum", "store_result(c + i, results, row, column + i, sums[i])", "store_result(c + i, results, row, column + i, sums[0])", "simt registers"},
+    {kOutput, "element of C", "store_result(c + i, results, row, column + i, sums[i])", "store_result(c, results, row, column + i, sums[i])", "simt registers", 2},
+    {kOutput, "element's sum", "store_result(c + i, results, row, column + i, sums[i])", "store_result(c + i, results, row, column + i, sums[0])", "simt registers", 2},
 };
 // clang-format on
 

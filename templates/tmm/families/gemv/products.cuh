@@ -1,10 +1,10 @@
 // This file says what a thread of gemv reads, and what it multiplies: its rows of few with its columns of many.
 #pragma once
 
+#include "tmm/copy/batch.cuh"
 #include "tmm/families/gemv/lines.cuh"
 #include "tmm/families/gemv/rules.h"
 #include "tmm/output/few_by_many.cuh"
-#include "tmm/schedule/batch.cuh"
 #include "tmm/vocabulary/args.h"
 
 namespace tmm::gemv {

@@ -35,6 +35,7 @@
 //   permuted        | (4t, 2g) (4t + 1, 2g) (4t + 2, 2g) (4t + 3, 2g)     |      | the same of 2g + 1             |
 #pragma once
 
+#include "tmm/copy/batch.cuh"
 #include "tmm/copy/previous_kernel.cuh"
 #include "tmm/copy/realigning_copy.cuh"
 #include "tmm/copy/shared_memory.cuh"
@@ -43,7 +44,6 @@
 #include "tmm/number/number.cuh"
 #include "tmm/output/output.cuh"
 #include "tmm/ptx.cuh"
-#include "tmm/schedule/batch.cuh"
 #include "tmm/schedule/work_item.cuh"
 #include "tmm/vocabulary/args.h"
 

@@ -2,10 +2,10 @@
 // size, any leading dimension and any element-aligned pointer, which makes it the kernel of last resort.
 #pragma once
 
+#include "tmm/copy/batch.cuh"
 #include "tmm/copy/previous_kernel.cuh"
 #include "tmm/families/naive/rules.h"
 #include "tmm/output/output.cuh"
-#include "tmm/schedule/batch.cuh"
 #include "tmm/vocabulary/args.h"
 
 namespace tmm::naive {

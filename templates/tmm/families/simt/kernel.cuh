@@ -38,6 +38,7 @@
 // those tiles that make no whole wave (stream.h).
 #pragma once
 
+#include "tmm/copy/batch.cuh"
 #include "tmm/copy/previous_kernel.cuh"
 #include "tmm/copy/shared_memory.cuh"
 #include "tmm/copy/tile_pipeline.cuh"
@@ -47,7 +48,6 @@
 #include "tmm/output/output.cuh"
 #include "tmm/output/partial_sums.cuh"
 #include "tmm/ptx.cuh"
-#include "tmm/schedule/batch.cuh"
 #include "tmm/schedule/work_item.cuh"
 #include "tmm/steps/pack/packers.cuh"
 #include "tmm/steps/pack/strips.cuh"

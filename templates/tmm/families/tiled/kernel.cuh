@@ -11,11 +11,11 @@
 // Each element brought from global memory serves TILE_WIDTH multiplications.
 #pragma once
 
+#include "tmm/copy/batch.cuh"
 #include "tmm/copy/previous_kernel.cuh"
 #include "tmm/copy/shared_memory.cuh"
 #include "tmm/families/tiled/rules.h"
 #include "tmm/output/output.cuh"
-#include "tmm/schedule/batch.cuh"
 #include "tmm/vocabulary/args.h"
 
 namespace tmm::tiled {

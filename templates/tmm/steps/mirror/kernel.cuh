@@ -4,7 +4,7 @@
 
 #include "tmm/copy/previous_kernel.cuh"
 #include "tmm/copy/shared_memory.cuh"
-#include "tmm/schedule/batch.cuh"
+#include "tmm/output/output.cuh"
 #include "tmm/steps/mirror/rules.h"
 #include "tmm/vocabulary/args.h"
 

@@ -34,9 +34,5 @@ template <class Kernel>
 __device__ inline const ElementOfB<Kernel>* matrix_b(const GemmArgs& args, i64 batch) {
     return matrix_of_member<Kernel, ElementOfB<Kernel>>(args.b, args.stride_b, batch);
 }
-template <class Kernel>
-__device__ inline ElementOfC<Kernel>* matrix_c(const GemmArgs& args, i64 batch) {
-    return matrix_of_member<Kernel, ElementOfC<Kernel>>(args.c, args.stride_c, batch);
-}
 
 }  // namespace tmm

@@ -297,6 +297,10 @@ TEST_CASE("tables of nvMatmulHeuristics, aiter, vLLM, and plain ones") {
         {"1 5120 3072 ops=nt dtype=f16 ctype=f32 epilogue=bias"});
     check_list("M,N,K,bias,dtype\n96,16,64,True,torch.float16\n", {"96 16 64 layout=col ops=tn dtype=f16 epilogue=bias_rows"});
     check_list("M,N,K\n96,16,64\n", {"96 16 64"});
+    CHECK(
+        std::string(error_of("# sizes\nM,N,K\n").what()).find("2:1: the table ends with its heading; write a product's values below it") !=
+        std::string::npos);
+    check_list("M,N,K\n96,16,64\nM,N,K\n", {"96 16 64"});
     check_list("\"name\";\"K\";\"M\";\"N\";\"dtype\";\"ops\";\"lda\"\nfirst;64;96;16;Half;NT;72\n", {"96 16 64 ops=nt dtype=f16 lda=72"});
     check_mixed(
         "M,N,K,bias,dtype,outdtype,scaleAB\n16,96,64,False,torch.float8_e4m3fnuz,torch.bfloat16,True\n16,96,65,False,torch.bfloat16,torch."

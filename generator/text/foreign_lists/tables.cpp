@@ -288,6 +288,7 @@ bool is_csv(std::string_view line) {
 
 void read_csv(std::string_view text, ForeignList& list) {
     std::optional<Heading> heading;
+    const char* heading_without_rows = nullptr;
     scan::for_each_line(text, [&](std::string_view line) {
         line = scan::trimmed(line);
         // Tools print other text around their tables, and may print several tables.
@@ -297,12 +298,18 @@ void read_csv(std::string_view text, ForeignList& list) {
         if (!is_digit(scan::value_of(row, {"m"}))) {
             if (auto next = heading_of(line)) {
                 heading = std::move(next);
+                heading_without_rows = line.data();
                 return;
             }
         }
         const bool is_row = line.find(heading ? heading->separator : ',') != std::string_view::npos || is_digit(line);
-        if (heading && is_row) list.add([&] { return product_of(line, row); });
+        if (!heading || !is_row) return;
+        heading_without_rows = nullptr;
+        list.add([&] { return product_of(line, row); });
     });
+    if (heading_without_rows && list.shapes().empty())
+        list.leave_out(
+            {heading_without_rows, "the table ends with its heading", "write a product's values below it, or M N K, with blanks between"});
 }
 
 bool is_json(std::string_view line) {

@@ -34,7 +34,6 @@ const std::vector<Mutation> kMutations = {
     // naive: conditions, loads, store.
     {kNaive, "no check of M", "row < args.m && column < args.n", "column < args.n", "naive nn"},
     {kNaive, "no check of N", "row < args.m && column < args.n", "row < args.m", "naive nn"},
-    {kNaive, "the other triangle, too", " && is_wanted(Kernel::signature.result, row, column)", "", "naive triangle"},
     {kNaive, "A's first index", "Kernel::signature.op_a == Operation::none ? row * args.lda : row", "Kernel::signature.op_a == Operation::none ? row : row * args.lda", "naive nn"},
     {kNaive, "B's first index", "Kernel::signature.op_b == Operation::none ? column : column * args.ldb", "Kernel::signature.op_b == Operation::none ? column * args.ldb : column", "naive nn"},
     {kNaive, "A's step", "Kernel::signature.op_a == Operation::none ? 1 : args.lda", "Kernel::signature.op_a == Operation::none ? args.lda : 1", "naive nn"},

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <variant>
@@ -33,7 +34,7 @@ TEST_CASE("an invariant problem has a config of its order for every m, type, lay
             for (const char* more : {"", " ops=nt", " ops=tn", " batch=3", " align=8"}) {
                 for (const char* layer : {"4096x4096", "1024x3000", "77x333"}) {
                     std::set<SumOrder> orders;
-                    for (const int m : {1, 2, 7, 16, 33, 128, 257, 4096}) {
+                    for (const int m : {1, 7, 33, 257, 4096}) {
                         const std::string text = fmt::format("{}x{}{}{} invariant=1", m, layer, type, more);
                         CAPTURE(architecture);
                         CAPTURE(text);
@@ -51,19 +52,19 @@ TEST_CASE("an invariant problem has a config of its order for every m, type, lay
 }
 
 TEST_CASE("all that a search offers an invariant problem adds up alike") {
-    for (const char* text :
-         {"16x4096x4096 invariant=1", "16x4096x4096 dtype=bf16 ops=nt invariant=1", "1000x1000x1000 dtype=f64 invariant=1"}) {
+    for (const std::string text :
+         {"16x4096x4096 invariant=1", "16x4096x4096 dtype=bf16 ops=nt invariant=1", "64x64x65536 dtype=f64 invariant=1"}) {
         CAPTURE(text);
         const DeviceInfo device = assumed_device("90");
         const GemmProblem problem = parse_shape(text).problem;
         const SearchSpace space = search_space(problem, device, Effort::normal);
         CHECK(space.candidates.size() > 1);
         for (const KernelConfig& config : space.candidates) CHECK(order_of(problem, config, device) == invariant_order(problem, device));
+        // A free choice has others.
         GemmProblem free = problem;
         free.invariant = false;
-        std::set<SumOrder> orders;
-        for (const KernelConfig& config : search_space(free, device, Effort::normal).candidates)
-            orders.insert(order_of(free, config, device));
-        CHECK(orders.size() > 1);
+        const auto candidates = search_space(free, device, Effort::normal).candidates;
+        CHECK(std::any_of(candidates.begin(), candidates.end(),
+                          [&](const KernelConfig& config) { return order_of(free, config, device) != invariant_order(problem, device); }));
     }
 }

@@ -31,8 +31,8 @@ TEST_CASE("an invariant problem has a config of its order for every m, type, lay
         const DeviceInfo device = assumed_device(architecture);
         for (const char* type :
              {"", " compute=f32_strict", " compute=tf32", " dtype=bf16", " dtype=f16 ctype=f32", " dtype=f64", " dtype=s8"}) {
-            for (const char* more : {"", " ops=nt", " ops=tn", " batch=3", " align=8"}) {
-                for (const char* layer : {"4096x4096", "1024x3000", "77x333"}) {
+            for (const char* more : {"", " ops=tn", " batch=3", " align=8"}) {
+                for (const char* layer : {"4096x4096", "77x333"}) {
                     std::set<SumOrder> orders;
                     for (const int m : {1, 7, 33, 257, 4096}) {
                         const std::string text = fmt::format("{}x{}{}{} invariant=1", m, layer, type, more);

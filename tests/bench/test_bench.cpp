@@ -25,6 +25,12 @@ std::vector<std::string> split(const std::string& line) {
     return fields;
 }
 
+// Is tmm's error no more than 1.05 times that of the CPU, the fastest peer here? Which kernels OpenBLAS takes, and so how they round, hangs
+// on the processor.
+bool is_as_accurate(const nlohmann::json& shape) {
+    return shape["tmm"]["error"].get<double>() <= 1.05 * shape["peers"][0]["error"].get<double>();
+}
+
 }  // namespace
 
 TEST_CASE("the emulated device is compared with the CPU and the naive kernel, in a table, CSV and JSON") {
@@ -83,9 +89,14 @@ TEST_CASE("the emulated device is compared with the CPU and the naive kernel, in
     CHECK(header.at(column("error") + 3) == "naive_error");
     CHECK(contains(run.text, "peer error  naive error"));
     // 3 5 7 and 4 4 4 align=4 are not aligned.
-    CHECK(contains(run.text, "all aligned"));
-    CHECK(document["geometric_mean_aligned"]["value"].get<double>() ==
-          doctest::Approx(document["shapes"][0]["ratio"]["value"].get<double>()));
+    const nlohmann::json& aligned = document["shapes"][0];
+    if (is_as_accurate(aligned)) {
+        CHECK(contains(run.text, "all aligned"));
+        CHECK(document["geometric_mean_aligned"]["value"].get<double>() == doctest::Approx(aligned["ratio"]["value"].get<double>()));
+    } else {
+        CHECK(contains(run.text, "marked *; tmm's error is more than 1.05 times"));
+        CHECK_FALSE(contains(run.text, "all aligned"));
+    }
 }
 
 TEST_CASE("with --roofline each shape's floor and the distances from it stand in the table, CSV and JSON") {
@@ -123,7 +134,8 @@ TEST_CASE("with --roofline each shape's floor and the distances from it stand in
     }
     CHECK(document["shapes"][3]["roofline"]["fma_floor_us"] == 0);
     CHECK(document["mean_distance"].back()["class"] == "all");
-    CHECK(document["mean_distance"].back()["shapes"] == 4);
+    CHECK(document["mean_distance"].back()["shapes"] ==
+          std::count_if(document["shapes"].begin(), document["shapes"].end(), is_as_accurate));
 
     // Without --roofline nothing of this is there.
     const Outcome plain = bench(folder, "--gpu host --pairs 1 --vs cpu --shapes " + shapes + " --csv " + folder.file("plain.csv"));
@@ -293,7 +305,8 @@ TEST_CASE("a shape that tmm has no kernels for fails alone") {
     INFO(run.text);
     CHECK(run.status == 6);
     CHECK(contains(run.text, "failed: tmmPlanCreate: "));
-    CHECK(contains(run.text, "geometric mean"));
+    // Of the other shape stands a time.
+    CHECK(contains(run.text, "\n8x8x8 "));
 }
 
 TEST_CASE("a config takes part under its own spelling, in whatever order it was typed") {

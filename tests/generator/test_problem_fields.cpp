@@ -33,6 +33,9 @@ GemmProblem changed(const ProblemField& field) {
     else
         field.set(problem, value < field.range.most ? value + 1 : value - 1);
     if (!problem.residual) problem.ldr = problem.stride_r = 0;
+    // With a bias no result is symmetric, and addresses have no strides.
+    if (problem.result == Result::symmetric) problem.result = Result::lower;
+    if (problem.pointers) problem.stride_a = problem.stride_b = problem.stride_c = 0;
     return problem;
 }
 

@@ -199,14 +199,19 @@ struct Output {
 
 private:
     // Of C one triangle may be wanted; parts of sums are all kept.
-    static constexpr Result kWanted = partial ? Result::full : Target::signature.result;
+    __device__ static constexpr Result wanted() {
+        if constexpr (partial)
+            return Result::full;
+        else
+            return Target::signature.result;
+    }
 
     __device__ bool wants(Index row, Index column) const {
-        return is_wanted(kWanted, results.origin.row0 + row, results.origin.column0 + column);
+        return is_wanted(wanted(), results.origin.row0 + row, results.origin.column0 + column);
     }
     template <int width>
     __device__ void store_to(C* c, Index row, Index column, const Sum* sums, int valid) const {
-        if (all_wanted(kWanted, results.origin.row0 + row, results.origin.column0 + column, width)) {
+        if (all_wanted(wanted(), results.origin.row0 + row, results.origin.column0 + column, width)) {
             store_results<width>(c, results, row, column, sums, valid);
             return;
         }

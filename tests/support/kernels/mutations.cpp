@@ -442,7 +442,7 @@ const std::vector<Mutation> kMutations = {
     {kTriangle, "the upper triangle's row", "(upper ? lower.column : lower.row) * rows_of_square", "lower.row * rows_of_square", "simt upper"},
     {kTriangle, "a tile's place in its square", "+ place.m % rows_of_square", "", "simt triangle"},
     {kTriangle, "no diagonal", "result == Result::lower ? column <= row", "result == Result::lower ? column < row", "simt triangle"},
-    {kOutput, "the other triangle in vectors", "if (all_wanted(kWanted,", "if (any_wanted(kWanted,", "simt triangle"},
+    {kOutput, "the other triangle in vectors", "if (all_wanted(wanted(),", "if (any_wanted(wanted(),", "simt triangle"},
     {kOutput, "the other triangle's elements", "if (i < valid && wants(row, column + i))", "if (i < valid)", "simt triangle"},
     {kOutput, "the diagonal of a tile", "results.origin.row0 + row, results.origin.column0 + column);", "results.origin.column0 + column, results.origin.row0 + row);", "tiled triangle"},
     {kMirror, "no barrier before the square is turned", "before it is written turned.\n    __syncthreads();", "before it is written turned.\n", "simt mirror"},

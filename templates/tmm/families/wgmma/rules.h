@@ -528,7 +528,8 @@ constexpr i64 clusters_right(const KernelConfig& c, i64 m, i64 n) {
 }
 // The triangle that is wanted of the left operand's rows by the right one's columns, and a square's clusters (schedule/triangle.h).
 constexpr Result result_of_sides(const KernelConfig& c, const KernelSignature& s) {
-    return c.swap_ab ? transposed(s.result) : s.result;
+    if (c.swap_ab) return transposed(s.result);
+    return s.result;
 }
 constexpr TilesOfC clusters_of_square(const KernelConfig& c) {
     const i64 side = square_side(rows_of_cluster(c), columns_of_cluster(c));

@@ -93,6 +93,10 @@ std::vector<Sample> samples() {
                                   "512x3072x768 dtype=bf16 epilogue=bias+swiglu",
                                   "45x75x21 epilogue=bias+swiglu",
                                   "333x777x1000 dtype=f16 ctype=f32 beta=1",
+                                  "4096x4096x4096 dtype=bf16 ops=nt result=symmetric",
+                                  "1023x1023x1023 dtype=bf16 ops=nt result=upper",
+                                  "3000x3000x500 result=lower beta=1",
+                                  "64x64x64 batch=1024 pointers=1",
                                   "7x5x3"};
     Samples samples;
     for (const char* architecture : {"90", "80", "120", "75"}) {

@@ -70,6 +70,11 @@ TEST_CASE("every kernel waits for the one before it, first of all, and then lets
         check_steps(make_launch_plan(parse_shape(chain.shape).problem, config_of(chain), kHopper));
     const KernelConfig simt = parse_config("simt 32x32x8 t4x4 s3 async v4 peeled overlap");
     check_steps(make_launch_plan(parse_shape("200x200x200 epilogue=relu").problem, simt, kHopper, {}, EpiloguePlace::step));
+    check_steps(make_launch_plan(parse_shape("200x200x200 result=symmetric").problem, simt, kHopper));
+    // Addresses in memory may be what the kernel before writes.
+    for (const char* config :
+         {"simt 32x32x8 t4x4 s3 async v4 peeled overlap", "tiled 16x16x16 overlap", "naive 8x32x1 overlap", "gemv 2x32x16 t4 v4 overlap"})
+        check_steps(make_launch_plan(parse_shape("200x200x200 batch=3 pointers=1").problem, parse_config(config), kHopper));
     // These are all families and steps.
     CHECK(kernels.size() == families().size() + std::variant_size_v<PlanKernel> - 1);
 }

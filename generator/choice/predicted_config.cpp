@@ -43,7 +43,7 @@ KernelConfig default_config(const GemmProblem& problem, const DeviceInfo& device
         }
         if (search.is_unrivalled && search.is_unrivalled(problem, *best)) break;
     }
-    // Of the likeliest configs none may add up in the one order that an invariant problem allows.
+    // None of the likeliest configs may add up in the one order that an invariant problem allows.
     if (!best && problem.invariant) {
         for (const Family* family : families()) {
             for (const Search::Candidate& candidate : family->search.candidates(problem, device)) {

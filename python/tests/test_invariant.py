@@ -21,7 +21,7 @@ def product(a, b):
     return tmm.matmul(a, b, np.empty((*a.shape[:-1], b.shape[-1]), "f"), invariant=True)
 
 
-# Of the first and the third the free choice adds up some rows in another order.
+# The free choice adds up some rows of the first and the third in another order.
 @pytest.mark.parametrize(
     "dtype, m, n, k", [("float32", 33, 65, 700), ("float32", 40, 96, 129), ("bfloat16", 128, 128, 500), ("bfloat16", 19, 40, 77)]
 )

@@ -42,7 +42,7 @@ DeviceBuffer to_device(const std::shared_ptr<Device>& device, const void* matrix
     return buffer;
 }
 
-// Of a lower or upper result the other triangle stays as it is.
+// The other triangle of a lower or upper result stays as it is.
 void to_host(Device& device, void* matrix, const DeviceBuffer& buffer, const Rows& rows, Result result) {
     const bool is_triangle = result == Result::lower || result == Result::upper;
     if (!rows.padded() && !is_triangle) {

@@ -305,7 +305,7 @@ TEST_CASE("a shape that tmm has no kernels for fails alone") {
     INFO(run.text);
     CHECK(run.status == 6);
     CHECK(contains(run.text, "failed: tmmPlanCreate: "));
-    // Of the other shape stands a time.
+    // The other shape has a time.
     CHECK(contains(run.text, "\n8x8x8 "));
 }
 

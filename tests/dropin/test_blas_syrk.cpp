@@ -67,7 +67,7 @@ constexpr const char* kTriangles = "a triangle has the bits of OpenBLAS and the 
 TEST_CASE("every triangle, operation and layout is served, with OpenBLAS's bits, and the other triangle stays") {
     if (is_skipped()) return;
     const Finished finished = run(kTriangles, "TMM_DEVICE=host");
-    // Of each type Fortran's function and CBLAS's in both layouts: triangles, operations, sizes, padding, scalars.
+    // Fortran's function and CBLAS's in both layouts, for each type: triangles, operations, sizes, padding, scalars.
     CHECK(finished.calls() == 2 * 3 * (2 * 3 * 2 * 2 * 3));
     CHECK(lines_with(finished.log, ": by tmm\n") == finished.calls());
     for (const char* shape :

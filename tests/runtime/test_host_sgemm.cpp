@@ -171,7 +171,7 @@ TEST_CASE("any problem of one product runs in host memory: of a triangle the oth
                         CAPTURE(op);
                         CAPTURE(result);
                         CAPTURE(pad);
-                        // Of a symmetric result C is not read, since it is none.
+                        // C is not read where the result is symmetric, since it is not.
                         const bool reads = pad != 0 && result != TMM_RESULT_SYMMETRIC;
                         const Product p{.layout = layout,
                                         .op_a = op,

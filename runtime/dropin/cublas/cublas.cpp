@@ -60,7 +60,7 @@ Status serve(NextSymbol& symbol, const void* frame, const void* caller, const Ma
 #define TMM_OPERANDS(name)                                                                                                     \
     .function = #name, .behind = behind, .handle = handle, .op_a = op_a, .op_b = op_b, .m = m, .n = n, .k = k, .alpha = alpha, \
     .beta = beta, .a = a, .b = b, .c = c
-// Of arrays of addresses, and of a product of which one triangle is asked for.
+// Fields of calls with arrays of addresses, and of those that ask for one triangle.
 #define TMM_ARRAYS(name)                                                                                                       \
     .function = #name, .behind = behind, .handle = handle, .op_a = op_a, .op_b = op_b, .m = m, .n = n, .k = k, .alpha = alpha, \
     .beta = beta, .a = a, .b = b, .c = const_cast<void*>(static_cast<const void*>(c))

@@ -198,7 +198,7 @@ struct Output {
     }
 
 private:
-    // Of C one triangle may be wanted; parts of sums are all kept.
+    // One triangle of C may be all that is wanted; parts of sums are all kept.
     __device__ static constexpr Result wanted() {
         if constexpr (partial)
             return Result::full;

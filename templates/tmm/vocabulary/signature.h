@@ -46,7 +46,7 @@ constexpr ComputeMode kernel_compute(ComputeMode mode) {
     return mode == ComputeMode::f32_strict ? ComputeMode::f32 : mode;
 }
 
-// Of a symmetric C the lower triangle is computed.
+// The lower triangle of a symmetric C is computed.
 constexpr Result computed_part(Result result) {
     return result == Result::symmetric ? Result::lower : result;
 }

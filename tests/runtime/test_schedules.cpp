@@ -138,6 +138,7 @@ TEST_CASE("results that no triangle can stand for are refused, each with its sta
     product.problem.ldb = 16;
     CHECK(product.run() == TMM_STATUS_UNSUPPORTED_EPILOGUE);
     product.problem.activation = TMM_ACTIVATION_NONE;
+    product.problem.ldb = 8;
     product.problem.epilogue = TMM_EPILOGUE_CUSTOM;
     product.problem.expression = "x + row";
     CHECK(product.run() == TMM_STATUS_UNSUPPORTED_EPILOGUE);
